@@ -1,5 +1,5 @@
-//! Turnstile in process, without a server: creates a table, sells from several threads with the flash sale's UPDATE,
-//! closes, opens again and reads the stock back.
+//! Turnstile in process, without a server: creates a table, sells from several threads with the flash sale's
+//! UPDATE, closes, opens again and reads the stock back.
 //!
 //! ```text
 //! cargo run --release --example embedded [DATADIR]
@@ -145,8 +145,8 @@ impl Wake for Unpark {
     }
 }
 
-/// Runs one future to its end on this thread. Before it sleeps it lets the engine sync what this thread waits for: that
-/// is what a worker does at the end of its turn.
+/// Runs one future to its end on this thread. Before it sleeps it lets the engine sync what this thread waits
+/// for: that is what a worker does at the end of its turn.
 fn block_on<F: Future>(engine: &Engine, future: F) -> F::Output {
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut future = pin!(future);

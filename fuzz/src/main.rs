@@ -1,7 +1,8 @@
 //! The fallback where no fuzzer can be built: mutated seeds, without coverage feedback, from a seed number.
 //!
-//! `mutate TARGET SECONDS SEED FOLDER...`: inputs are made from the files in the folders. An input that panics is saved
-//! as `crash-TARGET` in the working folder and ends the process with status 1. `mutate TARGET FILE` tries one input.
+//! `mutate TARGET SECONDS SEED FOLDER...`: inputs are made from the files in the folders. An input that
+//! panics is saved as `crash-TARGET` in the working folder and ends the process with status 1.
+//! `mutate TARGET FILE` tries one input.
 
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -19,9 +19,10 @@
 //! s1 vanishes                its client is gone
 //! ```
 //!
-//! Results are `ok` with the rows affected, `error` with its number, or rows in parentheses. The engine runs without
-//! threads, so whether a statement waits is known and not guessed: its waker was not called, and the lock table counts
-//! it. `BLESS=1` writes what came out into the scripts; read the difference before you commit it.
+//! Results are `ok` with the rows affected, `error` with its number, or rows in parentheses. The engine runs
+//! without threads, so whether a statement waits is known and not guessed: its waker was not called, and the
+//! lock table counts it. `BLESS=1` writes what came out into the scripts; read the difference before you
+//! commit it.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
@@ -63,8 +64,8 @@ impl Bell {
         Arc::new(Bell { rung: Mutex::new(true), changed: Condvar::new() })
     }
 
-    /// Polls while the bell is rung. What gives way rings its own bell, and does so by the clock: as it goes on before
-    /// anybody else does, the clock changes no play.
+    /// Polls while the bell is rung. What gives way rings its own bell, and does so by the clock: as it goes
+    /// on before anybody else does, the clock changes no play.
     fn answer<T>(self: &Arc<Self>, mut asked: Pin<&mut (impl Future<Output = T> + ?Sized)>) -> Option<T> {
         let waker = Waker::from(Arc::clone(self));
         let begun = std::time::Instant::now();
@@ -236,7 +237,8 @@ impl Stage {
         actor.poll().unwrap_or_else(|| self.describe_wait(name))
     }
 
-    /// Directions that are not statements; `None` if it is none. The answer is empty if there is nothing to tell.
+    /// Directions that are not statements; `None` if it is none. The answer is empty if there is nothing to
+    /// tell.
     fn direction(&mut self, asked: &str) -> Option<String> {
         let gate = self.engine.gate().clone();
         if let Some(name) = asked.strip_suffix(" stands") {
@@ -294,8 +296,8 @@ impl Stage {
         self.database.registry().find(self.ids[name]).unwrap().card.clone()
     }
 
-    /// What a statement waits for: a lock, if the lock table counts as many waits as statements that are not at the
-    /// gate.
+    /// What a statement waits for: a lock, if the lock table counts as many waits as statements that are not
+    /// at the gate.
     fn describe_wait(&self, name: &str) -> String {
         let place = |name: &str| self.card(name).standing().place();
         match place(name) {

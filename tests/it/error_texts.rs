@@ -1,5 +1,5 @@
-//! Bytes over the wire in other character sets than UTF-8: the text of an error in the set that the client asked for,
-//! strings that become bytes as they were sent.
+//! Bytes over the wire in other character sets than UTF-8: the text of an error in the set that the client
+//! asked for, strings that become bytes as they were sent.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -69,8 +69,8 @@ fn an_error_is_in_the_set_that_results_are_in() {
     server.terminate().unwrap();
 }
 
-/// Every byte of every set, between two letters: a column of bytes takes it as it was sent, whether the set has it or
-/// not.
+/// Every byte of every set, between two letters: a column of bytes takes it as it was sent, whether the set
+/// has it or not.
 #[test]
 fn bytes_are_kept_as_they_were_sent() {
     const SETS: &[&str] = &[

@@ -1,6 +1,6 @@
-//! Every switch of the contention mechanisms, flipped a thousand times at random under full load: nothing hangs,
-//! nothing is lost, no reader sees half a transfer. The switches are whatever SHOW GLOBAL VARIABLES lists and SET
-//! GLOBAL accepts, so a new one is in the test from its first day.
+//! Every switch of the contention mechanisms, flipped a thousand times at random under full load: nothing
+//! hangs, nothing is lost, no reader sees half a transfer. The switches are whatever SHOW GLOBAL VARIABLES
+//! lists and SET GLOBAL accepts, so a new one is in the test from its first day.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
@@ -34,7 +34,8 @@ struct Told {
 }
 
 impl Told {
-    /// True if the statement was done; false if it lost a deadlock or its patience. Anything else is a failure.
+    /// True if the statement was done; false if it lost a deadlock or its patience. Anything else is a
+    /// failure.
     fn accept<T>(&self, result: Result<T, ClientError>, statement: &str) -> bool {
         match result {
             Ok(_) => true,

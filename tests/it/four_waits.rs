@@ -1,7 +1,7 @@
-//! A kill, or a client that vanishes, in each of the four waits: row lock, admission queue, page read, log sync. The
-//! server runs in this process over a disk whose reads, or syncs, stand until the test lets them go. A statement ends
-//! with its error within a second although the disk stands on; but who waits for the log has committed, and is told so,
-//! not otherwise and not before it is durable.
+//! A kill, or a client that vanishes, in each of the four waits: row lock, admission queue, page read, log
+//! sync. The server runs in this process over a disk whose reads, or syncs, stand until the test lets them
+//! go. A statement ends with its error within a second although the disk stands on; but who waits for the log
+//! has committed, and is told so, not otherwise and not before it is durable.
 
 use std::future::Future;
 use std::io::ErrorKind;
@@ -87,7 +87,8 @@ impl House {
     }
 }
 
-/// A cold house: `hot` has one small row, `big` has rows of 4,000 bytes of which none but the first is in memory.
+/// A cold house: `hot` has one small row, `big` has rows of 4,000 bytes of which none but the first is in
+/// memory.
 fn cold_house() -> House {
     let memory = FaultDisk::new(7);
     let house = House::open(&memory);
@@ -141,8 +142,8 @@ fn end(way: Way, (client, id): (Client, i64), by: &mut Client) -> Option<Client>
     Some(client)
 }
 
-/// The answer of a statement whose wait was ended is the error for that; afterwards the connection lives, or not, as
-/// the way has it.
+/// The answer of a statement whose wait was ended is the error for that; afterwards the connection lives, or
+/// not, as the way has it.
 fn was_interrupted(way: Way, client: Option<Client>) {
     let Some(mut client) = client else { return };
     match (way, client.receive()) {

@@ -1,5 +1,6 @@
-//! Statements that work for long inside one row, against a server with one worker whose watch is asleep: while one
-//! runs, others are answered, also about rows of the same page, and KILL and `max_execution_time` end it.
+//! Statements that work for long inside one row, against a server with one worker whose watch is asleep:
+//! while one runs, others are answered, also about rows of the same page, and KILL and `max_execution_time`
+//! end it.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -76,7 +77,8 @@ fn stage(client: &mut Client) {
 /// One worker that nobody relieves but itself.
 const ALONE: &[&str] = &["--thread-pool-size=1", "--thread-pool-stall-limit=1000000"];
 
-/// Sends a statement and, while it runs, changes a row beside the one that it looks at; then KILL QUERY ends it.
+/// Sends a statement and, while it runs, changes a row beside the one that it looks at; then KILL QUERY ends
+/// it.
 fn lets_others_in(hostile: &mut Client, other: &mut Client, what: &str, statement: &str) {
     let id = hostile.number("SELECT CONNECTION_ID()").unwrap();
     hostile.send(statement).unwrap();
@@ -264,8 +266,8 @@ fn greedy_statements() -> Vec<String> {
     ]
 }
 
-/// Forty clients of an account without rights ask for all they can at once, in three gigabytes of address space. What
-/// takes long is ended: the test is about memory.
+/// Forty clients of an account without rights ask for all they can at once, in three gigabytes of address
+/// space. What takes long is ended: the test is about memory.
 #[test]
 fn greedy_clients_do_not_end_the_process() {
     let scratch = Scratch::new("greedy");
@@ -325,8 +327,8 @@ fn greedy_clients_do_not_end_the_process() {
     server.terminate().unwrap();
 }
 
-/// Limits above what the address space holds, as an operator sets them who counts on other sessions being idle: the
-/// statement for which there is no room is refused, and what the others hold stays.
+/// Limits above what the address space holds, as an operator sets them who counts on other sessions being
+/// idle: the statement for which there is no room is refused, and what the others hold stays.
 #[test]
 fn a_limit_above_the_address_space_does_not_end_the_process() {
     let scratch = Scratch::new("beyond");

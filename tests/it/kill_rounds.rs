@@ -1,5 +1,5 @@
-//! SIGKILL under load, again and again on one data directory: after each restart every acknowledged transaction is
-//! there, whole, and at most the ones under way besides.
+//! SIGKILL under load, again and again on one data directory: after each restart every acknowledged
+//! transaction is there, whole, and at most the ones under way besides.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -1,5 +1,5 @@
-//! Every experiment of the laboratory, in small: it runs to its end against our own server and the floor, its JSON has
-//! all the cells, and nothing was lost. How fast anything was is not looked at here.
+//! Every experiment of the laboratory, in small: it runs to its end against our own server and the floor, its
+//! JSON has all the cells, and nothing was lost. How fast anything was is not looked at here.
 
 use std::process::Command;
 

@@ -1,5 +1,5 @@
-//! "Life of an UPDATE" in ARCHITECTURE names nine files in the order in which a statement passes through them. A server
-//! in this process runs that statement, and the marks it leaves on its way are that list.
+//! "Life of an UPDATE" in ARCHITECTURE names nine files in the order in which a statement passes through
+//! them. A server in this process runs that statement, and the marks it leaves on its way are that list.
 
 use std::thread::ThreadId;
 

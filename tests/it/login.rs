@@ -16,8 +16,8 @@ fn next(socket: &mut TcpStream) -> (u8, Vec<u8>) {
     (header[3], payload)
 }
 
-/// What the server says to a client of this name that guesses: first byte and length of each packet, and the text of
-/// the error.
+/// What the server says to a client of this name that guesses: first byte and length of each packet, and the
+/// text of the error.
 fn guess(port: u16, user: &str, plugin: &str, last: &[u8]) -> (Vec<(u8, usize)>, String) {
     let mut socket = TcpStream::connect(("127.0.0.1", port)).unwrap();
     let mut seen = Vec::new();

@@ -1,5 +1,5 @@
-//! What the server needs beside its pool: idle connections are small, and data that does not fit the pool stays on
-//! disk.
+//! What the server needs beside its pool: idle connections are small, and data that does not fit the pool
+//! stays on disk.
 
 use turnstile_lab::client::Client;
 use turnstile_lab::process::{raise_descriptor_limit, resident_bytes};

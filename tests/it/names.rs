@@ -1,5 +1,5 @@
-//! One name, given by four sessions at the same moment: one of them gives it, the others are told so, and nothing is
-//! lost by it, now or after a restart.
+//! One name, given by four sessions at the same moment: one of them gives it, the others are told so, and
+//! nothing is lost by it, now or after a restart.
 
 use std::sync::Barrier;
 

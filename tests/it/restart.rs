@@ -1,5 +1,5 @@
-//! Start and stop: a second server on the same directory is refused, data survives a clean restart, a vanished client
-//! releases its locks.
+//! Start and stop: a second server on the same directory is refused, data survives a clean restart, a
+//! vanished client releases its locks.
 
 use std::process::Command;
 

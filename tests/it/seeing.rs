@@ -1,5 +1,5 @@
-//! Everything there is to see, looked at ten times a second while 64 connections change one row: no view fails, none is
-//! missing, and nobody's statement fails for being looked at. Not timed.
+//! Everything there is to see, looked at ten times a second while 64 connections change one row: no view
+//! fails, none is missing, and nobody's statement fails for being looked at. Not timed.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -88,7 +88,8 @@ fn every_view_under_a_hot_row() {
         let workers: Vec<_> = (0..CONNECTIONS).map(|_| scope.spawn(worker)).collect();
         let watching = scope.spawn(|| {
             let (start, mut waits) = (Instant::now(), 0);
-            // One worker serves the updates without a wait: for a few looks somebody holds the row over round trips.
+            // One worker serves the updates without a wait: for a few looks somebody holds the row over round
+            // trips.
             let mut holder = connect(&target);
             for number in 0..LOOKS {
                 match number {

@@ -1,5 +1,5 @@
-//! Options that act when a server starts, stops or takes a client in: `init_file`, `init_connect`, `pid_file`,
-//! `log_error`; and what FLUSH of little-known kinds and `max_connect_errors` answer.
+//! Options that act when a server starts, stops or takes a client in: `init_file`, `init_connect`,
+//! `pid_file`, `log_error`; and what FLUSH of little-known kinds and `max_connect_errors` answer.
 
 use std::fs;
 

@@ -66,8 +66,8 @@ fn waits_end(first: &mut Client, second: &mut Client, third: Client) {
 #[test]
 fn waits_end_in_a_pool_of_one() {
     let scratch = Scratch::new("pool");
-    // No other thread may be hired, for a slow sync or by the watch: the one there is has to serve everybody, and a
-    // wait that held it would leave the clients without an answer.
+    // No other thread may be hired, for a slow sync or by the watch: the one there is has to serve everybody,
+    // and a wait that held it would leave the clients without an answer.
     let options = ["--thread-pool-size=1", "--thread-pool-max-threads=1"];
     let (server, target) = start(&scratch, &options);
     let (mut first, mut second) = (connect(&target), connect(&target));
@@ -155,8 +155,8 @@ fn the_second_door_is_open_when_the_first_is_full() {
     server.terminate().unwrap();
 }
 
-/// Hashing a few hundred megabytes inside one expression is a poll that takes long: another thread goes on with the
-/// group's sessions.
+/// Hashing a few hundred megabytes inside one expression is a poll that takes long: another thread goes on
+/// with the group's sessions.
 #[test]
 fn a_worker_in_a_long_poll_is_relieved() {
     let scratch = Scratch::new("stall");

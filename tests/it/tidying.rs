@@ -1,5 +1,5 @@
-//! The laboratory keeps house: whatever ends a run, no server, no folder, no database and no changed variable is left,
-//! and no password is shown.
+//! The laboratory keeps house: whatever ends a run, no server, no folder, no database and no changed variable
+//! is left, and no password is shown.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};

@@ -1,4 +1,5 @@
-//! A wait costs nothing: thousands of sessions that wait for one row hold no thread, and others answer at once.
+//! A wait costs nothing: thousands of sessions that wait for one row hold no thread, and others answer at
+//! once.
 
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};

@@ -1,10 +1,12 @@
-//! Known differences from MySQL (`tests/mysql/*.differs`): each stands under a reason, and "we are wrong" is none.
+//! Known differences from MySQL (`tests/mysql/*.differs`): each stands under a reason, and "we are wrong" is
+//! none.
 
 use std::fs;
 
 use super::source::root;
 
-/// Words of a reason that admits a fault instead of naming what MySQL's documentation says or what is not there.
+/// Words of a reason that admits a fault instead of naming what MySQL's documentation says or what is not
+/// there.
 const ADMISSIONS: &[&str] = &["wrong", "not mended", "not examined", "unknown why", "to do"];
 
 /// Every list.

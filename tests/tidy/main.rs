@@ -1,7 +1,9 @@
-//! The house rules a compiler cannot check: sizes, headers, room ranks, the unsafe list, banned names and words.
+//! The house rules a compiler cannot check: sizes, headers, room ranks, the unsafe list, banned names and
+//! words.
 //!
-//! A rule that fails names the file and line. Limits only tighten: `RATCHET` lists what is over a limit today, with the
-//! size it may not exceed; a file that has shrunk below its entry must have the entry lowered or removed.
+//! A rule that fails names the file and line. Limits only tighten: `RATCHET` lists what is over a limit
+//! today, with the size it may not exceed; a file that has shrunk below its entry must have the entry lowered
+//! or removed.
 #![allow(clippy::unwrap_used)]
 
 mod differences;
@@ -17,7 +19,7 @@ const FILE_LINES_MAX: usize = 700;
 /// Code lines a function may have.
 const FUNCTION_LINES_MAX: usize = 70;
 /// Columns that a line of comment may have.
-const COMMENT_COLUMNS_MAX: usize = 120;
+const COMMENT_COLUMNS_MAX: usize = 110;
 
 fn fail_if_any(rule: &str, findings: Vec<String>) {
     assert!(findings.is_empty(), "tidy: {rule}:\n  {}", findings.join("\n  "));

@@ -1,12 +1,13 @@
-//! Rooms and the arrows between them. A room is a module at the top of a crate; it may use rooms of lower layers.
+//! Rooms and the arrows between them. A room is a module at the top of a crate; it may use rooms of lower
+//! layers.
 
 use std::fs;
 
 use super::source::{Source, root};
 
-/// The layers of each crate, from below. Rooms of one layer do not use each other, but for those joined by `+`: these
-/// are circles. A circle is either a picture (a call is an expression whose arguments are expressions) or still to be
-/// taken apart, and says so here.
+/// The layers of each crate, from below. Rooms of one layer do not use each other, but for those joined by
+/// `+`: these are circles. A circle is either a picture (a call is an expression whose arguments are
+/// expressions) or still to be taken apart, and says so here.
 const LAYERS: &[(&str, &[&str])] = &[
     (
         "sys",

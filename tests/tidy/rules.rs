@@ -7,34 +7,6 @@ use super::source::{Source, root};
 /// What is over a limit today: (path, function or "" for the file, size it may not exceed). Only shrinks.
 const RATCHET: &[(&str, &str, usize)] = &[];
 
-/// Files that still have lines of comment that are too wide, and at most how many. Only shrinks.
-const WIDE_COMMENTS: &[(&str, usize)] = &[
-    ("crates/server/src/connection.rs", 2),
-    ("crates/server/src/scheduler/core.rs", 4),
-    ("crates/server/src/scheduler/tests.rs", 3),
-    ("crates/server/src/wire/result.rs", 3),
-    ("crates/exec/src/exec/mod.rs", 3),
-    ("crates/expr/src/expr.rs", 1),
-    ("crates/expr/src/expr/choice.rs", 4),
-    ("crates/expr/src/expr/class.rs", 3),
-    ("crates/expr/src/expr/given.rs", 3),
-    ("crates/expr/src/expr/open.rs", 2),
-    ("crates/expr/src/expr/parameter.rs", 3),
-    ("crates/syntax/src/parser/data_change.rs", 1),
-    ("crates/syntax/src/parser/mod.rs", 4),
-    ("crates/syntax/src/parser/query.rs", 1),
-    ("crates/plan/src/plan/derived.rs", 3),
-    ("crates/plan/src/plan/mod.rs", 1),
-    ("crates/plan/src/plan/parameters.rs", 3),
-    ("crates/plan/src/plan/union.rs", 5),
-    ("crates/session/src/session.rs", 3),
-    ("crates/session/src/session/definition/create_select.rs", 1),
-    ("crates/session/src/session/prepared.rs", 2),
-    ("crates/catalog/src/session_state.rs", 2),
-    ("crates/session/src/session/statement.rs", 3),
-    ("crates/session/tests/it/letting_go.rs", 1),
-];
-
 /// Rooms that are folders of the engine; each explains itself.
 const ENGINE_ROOMS: &[&str] =
     &["page", "wal", "buffer", "btree", "admission", "lock", "txn", "row", "recovery"];
@@ -87,7 +59,8 @@ pub fn file_size(source: &Source, limit: usize) -> Vec<String> {
     }
 }
 
-/// Code lines of each function, found by rustfmt's indentation: from the `fn` line to the brace at its indent.
+/// Code lines of each function, found by rustfmt's indentation: from the `fn` line to the brace at its
+/// indent.
 pub fn function_sizes(source: &Source, limit: usize) -> Vec<String> {
     if source.is_test() {
         return Vec::new();
@@ -113,17 +86,26 @@ pub fn function_sizes(source: &Source, limit: usize) -> Vec<String> {
     findings
 }
 
-/// Lines of nothing but comment that are wider than this many columns. rustfmt sees to code and leaves comments alone.
+/// Whether a line of comment is a row of a table, or of a picture within a fence: these cannot be wrapped.
+fn is_drawn(text: &str, fenced: &mut bool) -> bool {
+    let inside = text.trim_start_matches(['/', '!']).trim_start();
+    *fenced ^= inside.starts_with("```");
+    *fenced || inside.starts_with('|')
+}
+
+/// Lines of nothing but comment that are wider than this many columns. rustfmt sees to code and leaves
+/// comments alone.
 pub fn comment_width(source: &Source, limit: usize) -> Vec<String> {
-    let mut findings = Vec::new();
+    let (mut findings, mut fenced) = (Vec::new(), false);
     for (number, line) in source.lines.iter().enumerate() {
         let columns = line.chars().count();
-        if line.trim_start().starts_with("//") && columns > limit {
+        let text = line.trim_start();
+        let is_comment = text.starts_with("//");
+        if is_comment && !is_drawn(text, &mut fenced) && columns > limit {
             findings.push(format!("{}:{}: {columns} columns, at most {limit}", source.path, number + 1));
         }
     }
-    let known = WIDE_COMMENTS.iter().find(|(path, _)| *path == source.path).map_or(0, |entry| entry.1);
-    if findings.len() > known { findings } else { Vec::new() }
+    findings
 }
 
 fn function_name(text: &str) -> Option<&str> {
@@ -189,8 +171,8 @@ pub fn no_unwrap(source: &Source) -> Vec<String> {
     source.code().iter().filter(hit).map(|(n, _)| format!("{}:{n}", source.path)).collect()
 }
 
-/// "The disk is full" is what an allocation says, by its own type. Whoever asks an error of another call for it may
-/// take a failed sync for something that can be tried again.
+/// "The disk is full" is what an allocation says, by its own type. Whoever asks an error of another call for
+/// it may take a failed sync for something that can be tried again.
 pub fn full_disk(source: &Source) -> Vec<String> {
     if source.is_test() || source.path == "crates/sys/src/disk.rs" || !source.path.starts_with("crates/") {
         return Vec::new();
@@ -200,8 +182,8 @@ pub fn full_disk(source: &Source) -> Vec<String> {
     source.code().iter().filter(hit).map(|(n, _)| format!("{}:{n}", source.path)).collect()
 }
 
-/// Ways to take memory of a size that a statement chooses; SQL functions take it through `ResultBytes`, which has a
-/// bound.
+/// Ways to take memory of a size that a statement chooses; SQL functions take it through `ResultBytes`, which
+/// has a bound.
 const UNBOUNDED: &[&str] = &[".repeat(", "with_capacity(", ".resize(", "vec![0; ", ".join("];
 
 /// Functions build what can grow through the one builder that checks before it takes memory.
@@ -214,13 +196,13 @@ pub fn bounded_results(source: &Source) -> Vec<String> {
     source.code().iter().filter(hit).map(|(n, _)| format!("{}:{n}", source.path)).collect()
 }
 
-/// Lists of rows, and sets of what rows have, that take long to drop: `memory::Many`, `memory::Rows` and `KeyIndex` let
-/// others in before.
+/// Lists of rows, and sets of what rows have, that take long to drop: `memory::Many`, `memory::Rows` and
+/// `KeyIndex` let others in before.
 const HELD_ROWS: &[&str] =
     &["Vec<Vec<Value>>", "Vec<Keyed>", "Vec<Group>", "HashSet<", "BTreeMap<", "BTreeSet<"];
 
-/// Where rows are kept while a statement runs, they are kept in what may be dropped anywhere. `documents.rs` has a type
-/// of its own that does so.
+/// Where rows are kept while a statement runs, they are kept in what may be dropped anywhere. `documents.rs`
+/// has a type of its own that does so.
 pub fn held_rows(source: &Source) -> Vec<String> {
     let inside = source.path.starts_with("crates/exec/src/exec/");
     if !inside || source.is_test() || source.path.ends_with("/documents.rs") {

@@ -1,4 +1,5 @@
-//! What sessions share below their plans: engine, dictionary, gates, accounts, global variables, the list of sessions.
+//! What sessions share below their plans: engine, dictionary, gates, accounts, global variables, the list of
+//! sessions.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -68,8 +69,8 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// Opens what the engine holds: loads dictionary and accounts (making the first account in a fresh one), drops
-    /// indexes that the dictionary does not know.
+    /// Opens what the engine holds: loads dictionary and accounts (making the first account in a fresh one),
+    /// drops indexes that the dictionary does not know.
     pub async fn open(engine: Arc<Engine>, globals: Globals) -> SqlResult<Arc<Catalog>> {
         let dictionary = Dictionary::default();
         let accounts = Accounts::default();
@@ -125,8 +126,8 @@ impl Catalog {
         Ok(catalog)
     }
 
-    /// The first contents of a fresh data directory: root without password, from the same machine only. The server's
-    /// own database is also put into a directory of a version that let it be dropped.
+    /// The first contents of a fresh data directory: root without password, from the same machine only. The
+    /// server's own database is also put into a directory of a version that let it be dropped.
     async fn install(&self, fresh: bool) -> SqlResult<()> {
         if self.dictionary.schema_collation(SERVERS_OWN).is_none() {
             self.add_schema(SERVERS_OWN).await?;
@@ -184,8 +185,8 @@ impl Catalog {
         &self.gate_waits
     }
 
-    /// The gate that DDL passes as a writer and FLUSH TABLES WITH READ LOCK closes, so that no table comes or goes
-    /// meanwhile.
+    /// The gate that DDL passes as a writer and FLUSH TABLES WITH READ LOCK closes, so that no table comes or
+    /// goes meanwhile.
     pub fn definitions(&self) -> &Arc<Gate> {
         &self.definitions
     }
@@ -255,8 +256,8 @@ impl Catalog {
         Arc::strong_count(&self.prepared) as u64 - 1
     }
 
-    /// A place among the prepared statements of all sessions; given back when dropped. Error 1461 if there is none
-    /// left.
+    /// A place among the prepared statements of all sessions; given back when dropped. Error 1461 if there is
+    /// none left.
     pub fn prepared_place(&self) -> SqlResult<Arc<()>> {
         let most = match self.globals.named("max_prepared_stmt_count") {
             Value::UInt(most) => most,

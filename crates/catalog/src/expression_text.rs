@@ -1,8 +1,9 @@
 //! Expressions of definitions (CHECK, DEFAULT) as text, and back.
 //!
-//! The text is canonical: every operator in parentheses of its own, names in backticks and without their table, strings
-//! with their character set, functions in lower case, as MySQL prints them. It means the same under every `sql_mode`,
-//! so it is what the dictionary keeps; a definition in memory holds the tree that comes from the text.
+//! The text is canonical: every operator in parentheses of its own, names in backticks and without their
+//! table, strings with their character set, functions in lower case, as MySQL prints them. It means the same
+//! under every `sql_mode`, so it is what the dictionary keeps; a definition in memory holds the tree that
+//! comes from the text.
 
 use std::fmt::Write;
 
@@ -457,8 +458,8 @@ fn write_special(expr: &Expr, out: &mut String) {
     }
 }
 
-/// The tree of an expression's canonical text. Its parentheses nest more deeply than what was written may do; an
-/// expression that could not be read back is refused.
+/// The tree of an expression's canonical text. Its parentheses nest more deeply than what was written may do;
+/// an expression that could not be read back is refused.
 pub fn canonical(expr: &Expr) -> SqlResult<Expr> {
     let too_deep =
         || SqlError::unknown_error("The expression is nested too deeply to be kept in a definition");

@@ -56,8 +56,8 @@ pub fn fuzz_row(data: &[u8]) {
     }
 }
 
-/// Reads `data` as index keys: the first byte chooses the columns. What decodes must encode to the same bytes, so that
-/// a covering read and the row agree.
+/// Reads `data` as index keys: the first byte chooses the columns. What decodes must encode to the same
+/// bytes, so that a covering read and the row agree.
 pub fn fuzz_key(data: &[u8]) {
     let Some((&choice, key)) = data.split_first() else { return };
     let part = |kind| KeyPart { kind, prefix: None, descending: choice & 1 != 0, nullable: choice & 2 != 0 };

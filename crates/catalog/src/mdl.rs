@@ -7,15 +7,16 @@
 //! | `ReadLock` | LOCK TABLES ... READ, FLUSH TABLES WITH READ LOCK | UNLOCK TABLES | `Write`, `Exclusive` |
 //! | `Exclusive` | DDL; LOCK TABLES ... WRITE | end of the statement; UNLOCK TABLES | all |
 //!
-//! One atomic word counts the holders of the first three modes; its highest bit says that somebody holds the gate, or
-//! wants it, exclusively. Taking it `Read` or `Write` is one `fetch_add` when nobody has announced what conflicts. The
-//! other two are taken in two steps: *announce*, which turns newcomers away, then wait until those who are in the way
-//! have left. Whoever waits has registered its waker before it looks at the word for the last time, so no wake-up is
-//! lost.
+//! One atomic word counts the holders of the first three modes; its highest bit says that somebody holds the
+//! gate, or wants it, exclusively. Taking it `Read` or `Write` is one `fetch_add` when nobody has announced
+//! what conflicts. The other two are taken in two steps: *announce*, which turns newcomers away, then wait
+//! until those who are in the way have left. Whoever waits has registered its waker before it looks at the
+//! word for the last time, so no wake-up is lost.
 //!
-//! A transaction keeps its holds until it ends. It never takes the same mode of a gate twice (the session remembers).
-//! One that reads and now wants to write takes `Write` beside its `Read`, past an `Exclusive` that is only announced:
-//! that one cannot be granted before this transaction ends, so to wait for it would be a deadlock made by the queue.
+//! A transaction keeps its holds until it ends. It never takes the same mode of a gate twice (the session
+//! remembers). One that reads and now wants to write takes `Write` beside its `Read`, past an `Exclusive`
+//! that is only announced: that one cannot be granted before this transaction ends, so to wait for it would
+//! be a deadlock made by the queue.
 //!
 //! Names that no table has yet have gates of their own ([`names`]).
 //!
@@ -40,8 +41,8 @@ pub mod names;
 use circle::{GateWaits, Place, Want};
 
 const EXCLUSIVE: u64 = 1 << 63;
-/// One holder each. 2^24 sessions fit; more than [`READ_LOCKS_MAX`] read locks of one table wait, so that bit 62 stays
-/// clear.
+/// One holder each. 2^24 sessions fit; more than [`READ_LOCKS_MAX`] read locks of one table wait, so that bit
+/// 62 stays clear.
 const READER: u64 = 1;
 const WRITER: u64 = 1 << 24;
 const READ_LOCK: u64 = 1 << 48;
@@ -72,7 +73,8 @@ impl Mode {
         }
     }
 
-    /// What turns a newcomer away; what a holder's leaving may let go on is the same set seen from the other side.
+    /// What turns a newcomer away; what a holder's leaving may let go on is the same set seen from the other
+    /// side.
     fn barred_by(self) -> u64 {
         match self {
             Mode::Read | Mode::ReadLock | Mode::Exclusive => EXCLUSIVE,
@@ -153,8 +155,8 @@ impl Gate {
     /// Takes the gate `Read` or `Write` without waiting. `reads`: the session holds it `Read`.
     pub fn try_enter(self: &Arc<Gate>, mode: Mode, reads: bool) -> Option<Hold> {
         let bar = if reads { mode.barred_by() & !EXCLUSIVE } else { mode.barred_by() };
-        // Whoever waits looks without touching: backing out of the count wakes all who wait, and so would wake itself
-        // for ever.
+        // Whoever waits looks without touching: backing out of the count wakes all who wait, and so would
+        // wake itself for ever.
         if self.word.load(Ordering::Acquire) & bar != 0 {
             return None;
         }
@@ -191,8 +193,8 @@ impl Gate {
         Ok(hold)
     }
 
-    /// Takes the gate of a lock that users have named, which nobody enters. Whether it `may` is asked at each attempt;
-    /// [`Gate::wake`] makes all who wait try again.
+    /// Takes the gate of a lock that users have named, which nobody enters. Whether it `may` is asked at each
+    /// attempt; [`Gate::wake`] makes all who wait try again.
     pub async fn lock_for_user(
         self: &Arc<Gate>,
         patience: &mut Patience<'_>,
@@ -228,7 +230,8 @@ impl Gate {
         }
     }
 
-    /// Waits until `attempt` gives something: for `patience`, and unless that closes a circle whose victim it is.
+    /// Waits until `attempt` gives something: for `patience`, and unless that closes a circle whose victim it
+    /// is.
     async fn wait<T>(
         self: &Arc<Gate>,
         want: Want,

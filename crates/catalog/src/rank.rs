@@ -1,5 +1,5 @@
-//! Ranks and classes of the mutexes above the engine. Each is held for some instructions and nothing else is taken
-//! under it, so all have the engine's deepest rank.
+//! Ranks and classes of the mutexes above the engine. Each is held for some instructions and nothing else is
+//! taken under it, so all have the engine's deepest rank.
 
 use turnstile_engine::rank;
 use turnstile_sys::latch::LatchClass;

@@ -1,5 +1,6 @@
-//! The sessions that exist, for SHOW PROCESSLIST and KILL. A session owns its [`Entry`] and writes into it; everybody
-//! else reads. The statement's text is shown through a short mutex that only its own session takes on the hot path.
+//! The sessions that exist, for SHOW PROCESSLIST and KILL. A session owns its [`Entry`] and writes into it;
+//! everybody else reads. The statement's text is shown through a short mutex that only its own session takes
+//! on the hot path.
 
 pub mod commands;
 pub mod counts;
@@ -91,8 +92,8 @@ pub struct Shown {
 /// Longest names, together, that lie in the session's entry itself.
 const NAMES_INLINE: usize = 64;
 
-/// User, host and database in one piece beside the session's numbers: who looks at a thousand sessions fetches most of
-/// what it reads from far memory, so a session should be one place and not four.
+/// User, host and database in one piece beside the session's numbers: who looks at a thousand sessions
+/// fetches most of what it reads from far memory, so a session should be one place and not four.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     /// One behind the other.
@@ -191,8 +192,8 @@ impl Entry {
         change(&mut self.shown.lock());
     }
 
-    /// Reads what is shown, without a copy. A statement that begins or ends waits meanwhile: no more than a line may be
-    /// made of it.
+    /// Reads what is shown, without a copy. A statement that begins or ends waits meanwhile: no more than a
+    /// line may be made of it.
     pub fn look<T>(&self, read: impl FnOnce(&Shown) -> T) -> T {
         read(&self.shown.lock())
     }
@@ -208,9 +209,9 @@ impl Entry {
     }
 }
 
-/// A session in the list of all, with what can be read without its entry's mutex. A session that waits for its client
-/// has no more to show, so who looks at a thousand of them writes nothing into memory that their own thread needs for
-/// the next statement.
+/// A session in the list of all, with what can be read without its entry's mutex. A session that waits for
+/// its client has no more to show, so who looks at a thousand of them writes nothing into memory that their
+/// own thread needs for the next statement.
 #[derive(Debug)]
 pub struct Listed {
     entry: Arc<Entry>,
@@ -227,8 +228,8 @@ impl Listed {
         Listed { entry: entry.clone(), card: entry.card.clone(), names }
     }
 
-    /// Looks at the text of the statement that it runs; none between statements. A statement that begins or ends waits
-    /// meanwhile: no more than a line may be made of it.
+    /// Looks at the text of the statement that it runs; none between statements. A statement that begins or
+    /// ends waits meanwhile: no more than a line may be made of it.
     pub fn with_text<T>(&self, look: impl FnOnce(Option<&[u8]>) -> T) -> T {
         if self.command() == Command::Sleep {
             look(None)
@@ -249,9 +250,9 @@ impl Deref for Listed {
 /// Sessions whose memory is asked for at once.
 const AHEAD: usize = 16;
 
-/// Sessions one after the other, for who looks at each. A look at a statement's text takes a mutex, and the processor
-/// begins nothing behind that before it is done; so the memory of some sessions is asked for together, ahead of their
-/// looks, and they wait for it once.
+/// Sessions one after the other, for who looks at each. A look at a statement's text takes a mutex, and the
+/// processor begins nothing behind that before it is done; so the memory of some sessions is asked for
+/// together, ahead of their looks, and they wait for it once.
 pub fn ahead(sessions: &[Listed]) -> impl Iterator<Item = &Listed> {
     sessions.chunks(AHEAD).flat_map(|some| {
         some.iter().for_each(|entry| entry.touch());
@@ -365,8 +366,8 @@ impl Registry {
         self.sessions.lock().by_id.get(&id).cloned()
     }
 
-    /// All sessions, by id. Whoever looks again before one comes or goes gets the same list: to count the owners of a
-    /// thousand entries up and down writes to a thousand cache lines of others.
+    /// All sessions, by id. Whoever looks again before one comes or goes gets the same list: to count the
+    /// owners of a thousand entries up and down writes to a thousand cache lines of others.
     pub fn list(&self) -> Arc<[Listed]> {
         self.sessions.lock().list()
     }
@@ -391,8 +392,8 @@ impl Registry {
         rows
     }
 
-    /// Ends the sessions whose clients have been silent for longer than their `wait_timeout`. A statement that arrives
-    /// in that very moment is ended with its connection.
+    /// Ends the sessions whose clients have been silent for longer than their `wait_timeout`. A statement
+    /// that arrives in that very moment is ended with its connection.
     pub fn end_idle(&self) {
         let now_us = self.now_us();
         self.list().iter().for_each(|entry| entry.end_if_idle(now_us));

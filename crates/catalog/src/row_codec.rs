@@ -4,12 +4,13 @@
 //! [version u8][column count u16][null bitmap][fixed part][end offsets of the variable columns][variable bytes]
 //! ```
 //! - version: 1, plus bit 7 when end offsets are `u32` instead of `u16`.
-//! - column count: columns the row was written with. A table that grew later fills the missing ones with the default
-//!   in its layout, so adding a column at the end rewrites nothing.
-//! - fixed part: numbers, dates, ENUM and SET, little endian, always present (zeros under NULL), so that a change of
-//!   one such column touches its bytes alone.
-//! - variable columns are strings; an end offset counts from the start of the variable bytes. A document is its normal
-//!   form, or marked text (`json/write.rs`), which begins with the byte 1, as no plain document does.
+//! - column count: columns the row was written with. A table that grew later fills the missing ones with the
+//!   default in its layout, so adding a column at the end rewrites nothing.
+//! - fixed part: numbers, dates, ENUM and SET, little endian, always present (zeros under NULL), so that a
+//!   change of one such column touches its bytes alone.
+//! - variable columns are strings; an end offset counts from the start of the variable bytes. A document is
+//!   its normal form, or marked text (`json/write.rs`), which begins with the byte 1, as no plain document
+//!   does.
 //!
 //! Reading one column costs no more than finding its place; integers and dates allocate nothing.
 
@@ -98,8 +99,8 @@ impl RowLayout {
         &self.columns[column].kind
     }
 
-    /// Appends the row of these values (one per column, already converted by [`turnstile_values::value::store`]) to
-    /// `out`.
+    /// Appends the row of these values (one per column, already converted by
+    /// [`turnstile_values::value::store`]) to `out`.
     pub fn encode(&self, values: &[Value], out: &mut Vec<u8>) {
         debug_assert_eq!(values.len(), self.columns.len());
         let count = self.columns.len();
@@ -140,8 +141,8 @@ impl RowLayout {
         debug_assert!(out.len() > start);
     }
 
-    /// Appends to `out` the row `old` with some columns changed (position, new value). Copies and patches when only
-    /// fixed columns change, rebuilds otherwise.
+    /// Appends to `out` the row `old` with some columns changed (position, new value). Copies and patches
+    /// when only fixed columns change, rebuilds otherwise.
     pub fn encode_changed(
         &self,
         old: &[u8],

@@ -1,5 +1,5 @@
-//! The part of a session that expressions see while a statement runs. Everything in it can be changed through a shared
-//! reference; only the session's own statements do.
+//! The part of a session that expressions see while a statement runs. Everything in it can be changed through
+//! a shared reference; only the session's own statements do.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -199,7 +199,8 @@ impl SessionState {
         self.insert_id.store(0, Ordering::Relaxed);
     }
 
-    /// Forgets the sequences of RAND(seed), which a statement begins anew, and what the one before has passed to LAST_INSERT_ID().
+    /// Forgets the sequences of RAND(seed), which a statement begins anew, and what the one before has passed
+    /// to LAST_INSERT_ID().
     pub fn begin_sequences(&self) {
         self.tells_id.store(false, Ordering::Relaxed);
         // Only the session's own statement sets it: no exchange is needed.
@@ -268,7 +269,8 @@ impl SessionState {
         *self.settings.lock() = Arc::new(settings);
     }
 
-    /// Whether expressions have worked through so much since the statement last looked at the clock that it should look again.
+    /// Whether expressions have worked through so much since the statement last looked at the clock that it
+    /// should look again.
     pub fn has_worked(&self) -> bool {
         self.work.load(Ordering::Relaxed) >= WORK_BYTES || self.row_steps.load(Ordering::Relaxed) > 0
     }

@@ -29,7 +29,8 @@ impl Deadline {
         }
     }
 
-    /// Ready with the error when the time is over or the session was killed; else the task is woken when that happens.
+    /// Ready with the error when the time is over or the session was killed; else the task is woken when that
+    /// happens.
     pub fn poll(&mut self, context: &mut Context<'_>) -> Poll<SqlError> {
         if self.interrupt.poll_killed(context).is_ready() {
             return Poll::Ready(SqlError::query_interrupted());

@@ -1,29 +1,30 @@
-//! Locks that users name: GET_LOCK and its kin. Tools that migrate schemas, and jobs that must not run twice, hold one
-//! over many statements and transactions; it has nothing to do with rows.
+//! Locks that users name: GET_LOCK and its kin. Tools that migrate schemas, and jobs that must not run twice,
+//! hold one over many statements and transactions; it has nothing to do with rows.
 //!
-//! **What they promise**, as in MySQL 5.7 and 8: a session holds as many as it likes, each as often as it took it; a
-//! lock ends with RELEASE_LOCK as often as it was taken, RELEASE_ALL_LOCKS, a reset of the connection, or its end
-//! (KILL, or a client that vanishes), and never with a transaction. Names are up to 64 characters, the case of letters
-//! does not count; errors 3057 for none and 4163 for a longer one. A wait lasts as many seconds as GET_LOCK says, for
-//! ever if that is negative, and ends with the statement when it is killed.
+//! **What they promise**, as in MySQL 5.7 and 8: a session holds as many as it likes, each as often as it
+//! took it; a lock ends with RELEASE_LOCK as often as it was taken, RELEASE_ALL_LOCKS, a reset of the
+//! connection, or its end (KILL, or a client that vanishes), and never with a transaction. Names are up to 64
+//! characters, the case of letters does not count; errors 3057 for none and 4163 for a longer one. A wait
+//! lasts as many seconds as GET_LOCK says, for ever if that is negative, and ends with the statement when it
+//! is killed.
 //!
-//! **Data.** A lock is a metadata gate ([`crate::mdl`]) that is held `Exclusive`, and the connection id of who holds
-//! it. [`UserLocks`] finds it by name as long as somebody holds it or waits for it. What a session holds, with counts,
-//! is its own list ([`HeldLocks`]).
+//! **Data.** A lock is a metadata gate ([`crate::mdl`]) that is held `Exclusive`, and the connection id of
+//! who holds it. [`UserLocks`] finds it by name as long as somebody holds it or waits for it. What a session
+//! holds, with counts, is its own list ([`HeldLocks`]).
 //!
-//! **Waiting** is waiting at a gate: no thread is held, and a circle of sessions that wait for each other's locks, also
-//! through tables' gates, is found when it closes. Who gives up gets 3058 if it waits for a user's lock; it keeps what
-//! it holds, as in MySQL. Statements on rows lose before locks of users, and those before DDL and LOCK TABLES. Who came
-//! first gets the lock first.
+//! **Waiting** is waiting at a gate: no thread is held, and a circle of sessions that wait for each other's
+//! locks, also through tables' gates, is found when it closes. Who gives up gets 3058 if it waits for a
+//! user's lock; it keeps what it holds, as in MySQL. Statements on rows lose before locks of users, and those
+//! before DDL and LOCK TABLES. Who came first gets the lock first.
 //!
-//! **Order.** Who wants a lock draws a ticket and stands in line. A release wakes all of them, and only the first in
-//! line tries the gate; who leaves the line, with the lock or without, wakes the rest after the ticket is gone. Each
-//! has left its waker at the gate before it looks whether it is the first, so whoever has become the first meanwhile
-//! either sees that or is woken.
+//! **Order.** Who wants a lock draws a ticket and stands in line. A release wakes all of them, and only the
+//! first in line tries the gate; who leaves the line, with the lock or without, wakes the rest after the
+//! ticket is gone. Each has left its waker at the gate before it looks whether it is the first, so whoever
+//! has become the first meanwhile either sees that or is woken.
 //!
-//! **Race argument.** A lock is taken out of the map, under the map's mutex, by whoever leaves it last: nobody else has
-//! a reference then, and who looks it up does so under the same mutex. So all who know a name at one moment know the
-//! same gate.
+//! **Race argument.** A lock is taken out of the map, under the map's mutex, by whoever leaves it last:
+//! nobody else has a reference then, and who looks it up does so under the same mutex. So all who know a name
+//! at one moment know the same gate.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -180,7 +181,8 @@ impl UserLocks {
         Known { locks: self.clone(), name: name.into(), lock: Some(lock) }
     }
 
-    /// Takes a lock that nobody holds or waits for: then nothing has to be known of what else the connection holds.
+    /// Takes a lock that nobody holds or waits for: then nothing has to be known of what else the connection
+    /// holds.
     pub fn acquire_now(self: &Arc<Self>, name: &str, connection: u64) -> Option<HeldLock> {
         let known = self.know(name);
         let lock = known.lock.as_deref().expect("a reference has its lock until it is dropped");

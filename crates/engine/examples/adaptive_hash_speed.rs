@@ -1,7 +1,9 @@
-//! What the adaptive hash index costs and saves: searches of trees of one, two and three levels, with it on and off in
-//! turn, on one or more threads, in a pool that holds all pages, and reads of rows through a transaction.
+//! What the adaptive hash index costs and saves: searches of trees of one, two and three levels, with it on
+//! and off in turn, on one or more threads, in a pool that holds all pages, and reads of rows through a
+//! transaction.
 //!
-//! `cargo run --release -p turnstile-engine --example adaptive_hash_speed [threads] [rounds] [pool share: 1 or 4]`
+//! `cargo run --release -p turnstile-engine --example adaptive_hash_speed [threads] [rounds] [share]`, where
+//! the share of the pages that the pool holds is 1, or 4 for a quarter.
 
 use std::future::Future;
 use std::hint::black_box;

@@ -1,5 +1,5 @@
-//! How long the engine's part of a hot-row UPDATE takes: one thread, one row, autocommit, no wait for the log,
-//! on files in the directory for temporary files.
+//! How long the engine's part of a hot-row UPDATE takes: one thread, one row, autocommit, no wait for the
+//! log, on files in the directory for temporary files.
 //!
 //! `cargo run --release -p turnstile-engine --example update_speed [updates] [old view: 0 or 1]`
 

@@ -1,8 +1,8 @@
 //! The engine's vocabulary towards its users: table descriptions, options, read modes and outcomes.
 //!
-//! The engine knows bytes only. An index maps memcmp-comparable key bytes to rows that are opaque to it; whoever
-//! uses the engine (SQL, or a program that embeds it) encodes columns. The one question the engine must ask back,
-//! "which secondary key does this row version have?", is the trait [`RowKeys`].
+//! The engine knows bytes only. An index maps memcmp-comparable key bytes to rows that are opaque to it;
+//! whoever uses the engine (SQL, or a program that embeds it) encodes columns. The one question the engine
+//! must ask back, "which secondary key does this row version have?", is the trait [`RowKeys`].
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -165,8 +165,8 @@ pub enum ScanIndex {
 pub struct ScanSpec {
     /// The tree.
     pub index: ScanIndex,
-    /// Lower bound in key bytes. On a secondary tree bounds are prefixes of `secondary key ++ primary key`: an
-    /// `Included` or `Excluded` bound speaks of every entry that begins with it.
+    /// Lower bound in key bytes. On a secondary tree bounds are prefixes of `secondary key ++ primary key`:
+    /// an `Included` or `Excluded` bound speaks of every entry that begins with it.
     pub lower: Bound<Vec<u8>>,
     /// Upper bound, likewise.
     pub upper: Bound<Vec<u8>>,
@@ -228,7 +228,8 @@ pub struct Config {
     pub adaptive_hash_parts: usize,
     /// `innodb_purge_threads`.
     pub purge_threads: usize,
-    /// Transaction ids that one raise of the durable mark covers. A start skips what the life before left of them.
+    /// Transaction ids that one raise of the durable mark covers. A start skips what the life before left of
+    /// them.
     pub txn_ids_ahead: u64,
     /// Live settings.
     pub settings: Arc<Settings>,

@@ -1,8 +1,8 @@
 //! The facade: opening and closing an engine, its background threads, indexes, and the wait for durability.
 //!
-//! Threads: `purge` drops what no view can see, with `purge-N` to help it when there is much, and `rollback` takes back
-//! transactions that were dropped before their end. They end when the engine closes, and when the log has stopped they
-//! idle.
+//! Threads: `purge` drops what no view can see, with `purge-N` to help it when there is much, and `rollback`
+//! takes back transactions that were dropped before their end. They end when the engine closes, and when the
+//! log has stopped they idle.
 
 use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
@@ -40,14 +40,14 @@ const PURGE_IDLE: Duration = Duration::from_millis(50);
 const PURGE_PAUSE: Duration = Duration::from_millis(5);
 /// How long purge sleeps after a round that `innodb_max_purge_size` has ended.
 const PURGE_BREATH: Duration = Duration::from_micros(500);
-/// For so many rounds a view must have been the oldest before purge looks behind it. A view that lives shorter keeps
-/// little.
+/// For so many rounds a view must have been the oldest before purge looks behind it. A view that lives
+/// shorter keeps little.
 const OLD_VIEW_ROUNDS: u32 = 4;
 /// How long the rollback thread sleeps when nobody calls it.
 const ROLLBACK_IDLE: Duration = Duration::from_secs(1);
 
-/// A slower sync is left to the log's thread, so that a worker's other sessions need not wait for it. Also one that has
-/// just turned out to be: whoever ends a turn meanwhile does not join it.
+/// A slower sync is left to the log's thread, so that a worker's other sessions need not wait for it. Also
+/// one that has just turned out to be: whoever ends a turn meanwhile does not join it.
 const INLINE_SYNC_US_MAX: u64 = 1000;
 
 /// The engine.
@@ -114,8 +114,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Clean shutdown: abandoned transactions rolled back, threads ended, every page written, the log closed. Nobody
-    /// may be using the engine any more.
+    /// Clean shutdown: abandoned transactions rolled back, threads ended, every page written, the log closed.
+    /// Nobody may be using the engine any more.
     pub fn close(&self) -> Result<()> {
         self.end_threads();
         self.roll_back_abandoned()?;
@@ -156,8 +156,8 @@ impl Engine {
         }
     }
 
-    /// One round of purge on this thread, through `records` undo records at most. Returns the number of transactions
-    /// purged.
+    /// One round of purge on this thread, through `records` undo records at most. Returns the number of
+    /// transactions purged.
     pub fn purge_some(&self, records: u64) -> Result<u64> {
         Ok(purge_round(&self.kernel, records.max(1), 0)?.transactions)
     }
@@ -167,7 +167,8 @@ impl Engine {
         self.kernel.storage.checkpoint()
     }
 
-    /// Checks every page of an index: order, links, levels. Keeps structure changes of that index out meanwhile.
+    /// Checks every page of an index: order, links, levels. Keeps structure changes of that index out
+    /// meanwhile.
     pub fn verify_index(&self, index: IndexId) -> Result<Report> {
         let storage = &self.kernel.storage;
         let tree = with_pages_blocking(storage, || self.kernel.tree(index))?;
@@ -208,7 +209,8 @@ impl Engine {
         self.kernel.indexes.adaptive_hash()
     }
 
-    /// The gate of statements (`innodb_thread_concurrency`), for its counts; to be told when its settings were changed.
+    /// The gate of statements (`innodb_thread_concurrency`), for its counts; to be told when its settings
+    /// were changed.
     pub fn gate(&self) -> &Arc<Gate> {
         &self.kernel.gate
     }
@@ -296,8 +298,8 @@ impl Engine {
         Ok(index)
     }
 
-    /// Drops an index and frees its pages. Once this has begun the index is gone for good, even if the engine goes
-    /// down.
+    /// Drops an index and frees its pages. Once this has begun the index is gone for good, even if the engine
+    /// goes down.
     pub fn drop_index(&self, index: IndexId) -> Result<()> {
         let storage = &self.kernel.storage;
         storage.reserve_blocking()?;
@@ -313,13 +315,14 @@ impl Engine {
         Ok(Some((slot, Counters::value(&self.kernel.storage, slot)?)))
     }
 
-    /// A durable counter for an index, with this value unless it has one. Whatever is logged later survives a crash
-    /// only together with it.
+    /// A durable counter for an index, with this value unless it has one. Whatever is logged later survives a
+    /// crash only together with it.
     pub fn make_counter(&self, index: IndexId, value: u64) -> Result<CounterSlot> {
         self.kernel.counters.make(&self.kernel.storage, index, value)
     }
 
-    /// Sets the counter of an index, which may make it smaller; nobody else uses the table. Durable when this returns.
+    /// Sets the counter of an index, which may make it smaller; nobody else uses the table. Durable when this
+    /// returns.
     pub fn set_counter(&self, index: IndexId, value: u64) -> Result<CounterSlot> {
         let storage = &self.kernel.storage;
         let slot = self.kernel.counters.make(storage, index, value)?;
@@ -340,9 +343,9 @@ impl Engine {
         })
     }
 
-    /// Fills the new, empty tree of `table.secondaries[nth]` from the table's rows: CREATE INDEX. The caller keeps
-    /// everybody else away from the table; nothing of this is undone, so on an error (`DuplicateKey` for a unique
-    /// index, `DiskFull`) the caller drops the tree. Durable when this returns.
+    /// Fills the new, empty tree of `table.secondaries[nth]` from the table's rows: CREATE INDEX. The caller
+    /// keeps everybody else away from the table; nothing of this is undone, so on an error (`DuplicateKey`
+    /// for a unique index, `DiskFull`) the caller drops the tree. Durable when this returns.
     pub async fn build_secondary(&self, table: &TableDef, nth: usize) -> Result<()> {
         build_secondary(&self.kernel, table, nth).await?;
         let wal = &self.kernel.storage.wal;
@@ -365,16 +368,17 @@ impl Engine {
         Txn::new(self.kernel.clone(), options)
     }
 
-    /// [`Error::Stopped`] once a write or sync has failed. What is in memory from then on may hold commits that were
-    /// refused as not durable, so the host asks before it runs a statement, and again before it tells the client that
-    /// one is done.
+    /// [`Error::Stopped`] once a write or sync has failed. What is in memory from then on may hold commits
+    /// that were refused as not durable, so the host asks before it runs a statement, and again before it
+    /// tells the client that one is done.
     #[inline]
     pub fn check_running(&self) -> Result<()> {
         self.kernel.storage.wal.check_running()
     }
 
-    /// Waits until everything that anybody can have seen by now is durable, as `innodb_flush_log_at_trx_commit` asks. A
-    /// reader sees a commit as soon as its record has its place in the log.
+    /// Waits until everything that anybody can have seen by now is durable, as
+    /// `innodb_flush_log_at_trx_commit` asks. A reader sees a commit as soon as its record has its place in
+    /// the log.
     pub async fn wait_seen_durable(&self) -> Result<()> {
         self.wait_durable(self.kernel.storage.wal.current_lsn()).await
     }
@@ -393,15 +397,15 @@ impl Engine {
         wal.wait_durable(lsn).await
     }
 
-    /// The host promises to call [`Engine::turn_end`] after each turn of its workers. From then on a disk that syncs
-    /// fast is synced there, which spares waking the log's thread.
+    /// The host promises to call [`Engine::turn_end`] after each turn of its workers. From then on a disk
+    /// that syncs fast is synced there, which spares waking the log's thread.
     pub fn promise_turns(&self) {
         self.host_turns.store(true, Ordering::Relaxed);
     }
 
-    /// A worker calls it at the end of its turn: if somebody waits for the log and the drive is inline, it is synced
-    /// here, or by the worker that is at it just now. True: another worker has left its waiters to this one, which is
-    /// to end another turn before it sleeps.
+    /// A worker calls it at the end of its turn: if somebody waits for the log and the drive is inline, it is
+    /// synced here, or by the worker that is at it just now. True: another worker has left its waiters to
+    /// this one, which is to end another turn before it sleeps.
     pub fn turn_end(&self) -> bool {
         if !self.host_turns.load(Ordering::Relaxed) {
             return false;

@@ -76,7 +76,8 @@ pub enum Error {
     #[error("the engine has stopped: {0}")]
     Stopped(String),
 
-    /// A page was changed by redo that the log does not have: log files are missing, or are those of another time.
+    /// A page was changed by redo that the log does not have: log files are missing, or are those of another
+    /// time.
     #[error(
         "a page of the data file has changes up to LSN {lsn}, but the redo log ends at {end}: log files are lost or do not belong to the data file"
     )]

@@ -17,8 +17,8 @@ pub async fn give_way() {
     .await;
 }
 
-/// A statement gives way after this long: a point statement waits for half of it (`./x bench beside-scans`). The
-/// bench also prints what one scan alone takes.
+/// A statement gives way after this long: a point statement waits for half of it (`./x bench beside-scans`).
+/// The bench also prints what one scan alone takes.
 pub const SLICE: Duration = Duration::from_micros(500);
 
 /// When a statement last gave way, as far as it has looked; None: it has not looked yet.

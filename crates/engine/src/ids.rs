@@ -37,6 +37,7 @@ id! {
     TableId(u32)
 }
 id! {
-    /// Where an undo record lies: page number shifted left by 16, plus the offset in the page; 48 bits. 0 is none.
+    /// Where an undo record lies: page number shifted left by 16, plus the offset in the page; 48 bits. 0 is
+    /// none.
     RollPtr(u64)
 }

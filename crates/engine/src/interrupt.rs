@@ -1,8 +1,8 @@
 //! A session's interrupt: a kill reaches the session wherever it waits.
 //!
-//! A kill first sets the state, then takes and wakes the waker; a wait first leaves its waker, then looks at the state.
-//! So either the wait sees the kill or the kill sees the waker. A session waits in one place at a time, so there is one
-//! waker.
+//! A kill first sets the state, then takes and wakes the waker; a wait first leaves its waker, then looks at
+//! the state. So either the wait sees the kill or the kill sees the waker. A session waits in one place at a
+//! time, so there is one waker.
 
 use crate::error::{Error, Result};
 use std::future::{Future, poll_fn};
@@ -43,8 +43,8 @@ impl Interrupt {
     }
     /// Forgets a killed statement (not a killed connection).
     pub fn clear_query(&self) {
-        // Every statement begins with it, and hardly any was killed: a load then, no exchange. A kill that comes just
-        // now is one that comes a moment later.
+        // Every statement begins with it, and hardly any was killed: a load then, no exchange. A kill that
+        // comes just now is one that comes a moment later.
         if self.state.load(Ordering::Relaxed) & QUERY != 0 {
             self.state.fetch_and(CONNECTION, Ordering::SeqCst);
         }
@@ -58,7 +58,8 @@ impl Interrupt {
     pub fn is_connection_killed(&self) -> bool {
         self.state.load(Ordering::SeqCst) & CONNECTION != 0
     }
-    /// `Err(Killed)` once the statement is to end; long loops ask now and then. One relaxed load while nobody kills.
+    /// `Err(Killed)` once the statement is to end; long loops ask now and then. One relaxed load while nobody
+    /// kills.
     pub fn check(&self) -> Result<()> {
         if self.state.load(Ordering::Relaxed) == 0 { Ok(()) } else { Err(Error::Killed) }
     }

@@ -1,4 +1,5 @@
-//! Turnstile, the storage engine: rooms by rank, page < wal < buffer < btree, admission < lock < txn < row < recovery.
+//! Turnstile, the storage engine: rooms by rank, page < wal < buffer < btree, admission < lock < txn < row <
+//! recovery.
 
 pub mod admission;
 pub mod api;

@@ -1,7 +1,8 @@
-//! Capacities of the redo log, in bytes unless the name says otherwise: its room and its users must agree on them.
+//! Capacities of the redo log, in bytes unless the name says otherwise: its room and its users must agree on
+//! them.
 
-/// Least total size of the redo segments. Small, so that simulations go round the ring; a server does not go below 8
-/// MiB.
+/// Least total size of the redo segments. Small, so that simulations go round the ring; a server does not go
+/// below 8 MiB.
 pub const REDO_CAPACITY_MIN_BYTES: u64 = 1 << 20;
 /// Largest redo group, that is all changes of one mini-transaction.
 pub const REDO_GROUP_MAX_BYTES: usize = 512 << 10;

@@ -1,15 +1,15 @@
-//! The order of latches, outermost first: who holds one may take only those further down; of one rank one at a time,
-//! unless the entry says in which order. Debug builds check it for every mutex
-//! of these ranks (`turnstile_sys::ranked`); the order among page latches is kept by their users. Against the order
-//! only `try_`.
+//! The order of latches, outermost first: who holds one may take only those further down; of one rank one at
+//! a time, unless the entry says in which order. Debug builds check it for every mutex of these ranks
+//! (`turnstile_sys::ranked`); the order among page latches is kept by their users. Against the order only
+//! `try_`.
 
 use turnstile_sys::latch::LatchClass;
 use turnstile_sys::ranked::Rank;
 
 /// Structure changes of one index.
 pub const TREE: Rank = Rank::new(20, "tree");
-// Here come the latches of tree pages (parent before child, left before right), then those of undo pages: kept in order
-// by their users.
+// Here come the latches of tree pages (parent before child, left before right), then those of undo pages:
+// kept in order by their users.
 /// Allocation of pages, bitmap pages included.
 pub const SPACE: Rank = Rank::nested(50, "space");
 /// The search for deadlocks.

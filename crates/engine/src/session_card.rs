@@ -1,7 +1,7 @@
-//! A session's card: what its transactions write about themselves while they run, for people who look. It outlives each
-//! transaction, so that beginning one costs no entry in a shared list: whoever looks walks the sessions and reads
-//! their cards. Everything in it is written by the session alone, relaxed; a reader sees a picture that may be a moment
-//! old, and may see the fields of one transaction beside those of the next.
+//! A session's card: what its transactions write about themselves while they run, for people who look. It
+//! outlives each transaction, so that beginning one costs no entry in a shared list: whoever looks walks the
+//! sessions and reads their cards. Everything in it is written by the session alone, relaxed; a reader sees a
+//! picture that may be a moment old, and may see the fields of one transaction beside those of the next.
 //!
 //! ```text
 //!   field          written when                                     by
@@ -26,7 +26,8 @@ use crate::tally::RowCounts;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// What a statement does, in InnoDB's words (`trx_operation_state`). Noted once per statement, and around lock waits.
+/// What a statement does, in InnoDB's words (`trx_operation_state`). Noted once per statement, and around
+/// lock waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Operation {
@@ -108,8 +109,8 @@ pub struct SessionCard {
     lock_memory: OnceLock<Arc<dyn LockMemory>>,
 }
 
-/// Counts the memory that the locks of a session's transactions take, for whoever limits it: locks live to the end of
-/// their transaction, however many statements it has.
+/// Counts the memory that the locks of a session's transactions take, for whoever limits it: locks live to
+/// the end of their transaction, however many statements it has.
 pub trait LockMemory: std::fmt::Debug + Send + Sync {
     /// The locks take so many bytes more; `Error::OverMemory` if they may not, with nothing counted.
     fn take(&self, bytes: u64) -> Result<()>;
@@ -166,8 +167,8 @@ impl SessionCard {
         &self.standing
     }
 
-    /// Has the memory of its transactions' locks counted, from its beginning to its end by the same; otherwise nobody
-    /// limits it.
+    /// Has the memory of its transactions' locks counted, from its beginning to its end by the same;
+    /// otherwise nobody limits it.
     pub fn count_locks_by(&self, memory: Arc<dyn LockMemory>) {
         self.lock_memory.get_or_init(|| memory);
     }
@@ -250,8 +251,8 @@ impl SessionCard {
         Operation::ALL.get(usize::from(code)).copied().unwrap_or_default()
     }
 
-    /// The two as a line of SHOW ENGINE INNODB STATUS has them: `fetching rows, thread declared inside InnoDB 383`. Who
-    /// waits to be let in does nothing else.
+    /// The two as a line of SHOW ENGINE INNODB STATUS has them:
+    /// `fetching rows, thread declared inside InnoDB 383`. Who waits to be let in does nothing else.
     pub fn activity(&self) -> String {
         use crate::admission::Place;
         let (doing, place) = (self.operation().text(), self.standing.place());

@@ -11,12 +11,13 @@ pub struct Settings {
     pub deadlock_detect: AtomicBool,
     /// `innodb_print_all_deadlocks`.
     pub print_all_deadlocks: AtomicBool,
-    /// `innodb_purge_batch_size`: undo records that a purge thread goes through in one lane before it turns to the
-    /// next.
+    /// `innodb_purge_batch_size`: undo records that a purge thread goes through in one lane before it turns
+    /// to the next.
     pub purge_batch_size: AtomicU64,
     /// `innodb_max_purge_size`: most undo records of one purge round, all threads together; 0 for no cap.
     pub max_purge_size: AtomicU64,
-    /// `innodb_max_purge_lag`: history length from which statements that change rows are delayed; 0 for never.
+    /// `innodb_max_purge_lag`: history length from which statements that change rows are delayed; 0 for
+    /// never.
     pub max_purge_lag: AtomicU64,
     /// `innodb_max_purge_lag_delay`: longest such delay in microseconds; 0 for the engine's own limit.
     pub max_purge_lag_delay: AtomicU64,

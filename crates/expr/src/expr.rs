@@ -1,11 +1,12 @@
-//! Bound expressions: trees whose names are resolved to row positions and whose comparisons know their collation.
+//! Bound expressions: trees whose names are resolved to row positions and whose comparisons know their
+//! collation.
 //!
 //! ```text
 //! ast::Expr --build (resolver: names -> positions, types)--> Typed { expr, kind } --eval(row, context)--> Value
 //! ```
-//! Rules: evaluation never blocks and never touches tables. What needs a wait (SLEEP, subqueries, aggregates) is
-//! computed by the executor and read here as a column beyond the table's own, or, for SLEEP, as a marker node the
-//! executor looks for. A tree is immutable and may be evaluated by many sessions at once.
+//! Rules: evaluation never blocks and never touches tables. What needs a wait (SLEEP, subqueries, aggregates)
+//! is computed by the executor and read here as a column beyond the table's own, or, for SLEEP, as a marker
+//! node the executor looks for. A tree is immutable and may be evaluated by many sessions at once.
 
 mod aggregate;
 mod arithmetic;
@@ -449,8 +450,9 @@ impl Expr {
         }
     }
 
-    /// True if it costs no more than a small multiple of what it reads: such an expression may be worked out while a page is latched. Patterns,
-    /// lists that are prepared for looking up, documents and functions whose results outgrow their arguments are none.
+    /// True if it costs no more than a small multiple of what it reads: such an expression may be worked out
+    /// while a page is latched. Patterns, lists that are prepared for looking up, documents and functions
+    /// whose results outgrow their arguments are none.
     pub fn is_light(&self) -> bool {
         let mut light = true;
         self.walk(&mut |expr| match expr {

@@ -1,8 +1,9 @@
 //! The built-in scalar functions: one table of names, argument counts, code and result types.
 //!
-//! Functions are given values: `demand` says which arguments are evaluated. Those that compute in between (IF, CASE,
-//! COALESCE, IFNULL, NULLIF) are nodes of the expression tree; aggregates and SLEEP are the executor's. Unless a
-//! function says otherwise, a NULL argument makes its result NULL: such functions open with `null_guard!`.
+//! Functions are given values: `demand` says which arguments are evaluated. Those that compute in between
+//! (IF, CASE, COALESCE, IFNULL, NULLIF) are nodes of the expression tree; aggregates and SLEEP are the
+//! executor's. Unless a function says otherwise, a NULL argument makes its result NULL: such functions open
+//! with `null_guard!`.
 
 /// Returns NULL from a function if any argument is NULL.
 macro_rules! null_guard {
@@ -131,7 +132,8 @@ fn find(name: &str) -> Option<&'static Entry> {
     tables().find(|entry| entry.name == name)
 }
 
-/// Functions on text whose cost is that of reading their arguments once, and whose result is no longer than these.
+/// Functions on text whose cost is that of reading their arguments once, and whose result is no longer than
+/// these.
 const LIGHT_ON_TEXT: &[&str] = &[
     "concat",
     "concat_ws",
@@ -160,8 +162,8 @@ const LIGHT_ON_TEXT: &[&str] = &[
     "bytes",
 ];
 
-/// Whether a call costs no more than a small multiple of what its arguments are long, so that it may be worked out
-/// while a page is latched. What is not named here is taken for heavy.
+/// Whether a call costs no more than a small multiple of what its arguments are long, so that it may be
+/// worked out while a page is latched. What is not named here is taken for heavy.
 pub fn is_light(name: &str) -> bool {
     let tables = [numeric::FUNCTIONS, date::FUNCTIONS, clock::FUNCTIONS, info::FUNCTIONS, address::FUNCTIONS];
     LIGHT_ON_TEXT.contains(&name) || tables.iter().any(|table| table.iter().any(|entry| entry.name == name))
@@ -277,7 +279,8 @@ pub fn in_own_bytes(typed: Typed) -> Typed {
     crate::expr::bytes_of(typed, collation.set())
 }
 
-/// Text that is to be of another character set: codes without a character of its own are `?` there, as in MySQL.
+/// Text that is to be of another character set: codes without a character of its own are `?` there, as in
+/// MySQL.
 pub(crate) fn in_other_set(typed: Typed, other: Collation) -> Typed {
     let Some(collation) = typed.kind.column.collation().filter(|own| own.set() != other.set()) else {
         return typed;

@@ -26,8 +26,8 @@ pub const EXPERIMENTS: [(&str, &str); 9] = [
     (ALL, "one after the other, a JSON file of each in the folder --output"),
 ];
 
-/// Whether a file of results can be written where it is to be: asked before the run, not after it. Leaves things as
-/// they were.
+/// Whether a file of results can be written where it is to be: asked before the run, not after it. Leaves
+/// things as they were.
 ///
 /// # Errors
 /// A text that says why not.

@@ -1,5 +1,5 @@
-//! A small blocking client: set-up, checks and questions of the laboratory. Loads are driven by [`crate::fleet`], which
-//! opens its connections through this one.
+//! A small blocking client: set-up, checks and questions of the laboratory. Loads are driven by
+//! [`crate::fleet`], which opens its connections through this one.
 
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
@@ -136,7 +136,8 @@ impl Client {
                 Some(0) => return Ok(client),
                 Some(0xff) => return Err(server_error(&reply)),
                 Some(0xfe) => {
-                    // Another plugin and a new scramble; with an empty password the answer is empty for all of them.
+                    // Another plugin and a new scramble; with an empty password the answer is empty for all
+                    // of them.
                     let scramble: Vec<u8> = reply.iter().rev().skip(1).take(20).rev().copied().collect();
                     let answer = native_answer(&target.password, &scramble);
                     client.write_packet(&answer)?;

@@ -1,5 +1,5 @@
-//! Who is measured: our own server, started for the run over a scratch folder, servers that the caller names, and the
-//! floor. Experiments take them in turn within every cell, so that a noisy minute hits all of them.
+//! Who is measured: our own server, started for the run over a scratch folder, servers that the caller names,
+//! and the floor. Experiments take them in turn within every cell, so that a noisy minute hits all of them.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -62,8 +62,8 @@ const SETTINGS: [&str; 17] = [
 /// Connections that a run needs beside its load: watchers, questions, the ones that open while others close.
 const SPARE_CONNECTIONS: usize = 16;
 
-/// Opens everybody who takes part: own servers, targets, the floor last. `most`: the largest number of connections that
-/// a load of the run has.
+/// Opens everybody who takes part: own servers, targets, the floor last. `most`: the largest number of
+/// connections that a load of the run has.
 ///
 /// # Errors
 /// When one of our own cannot be started, or a server does not take so many connections.
@@ -155,7 +155,8 @@ impl Contestant {
         Client::connect(&self.target)
     }
 
-    /// A connection that need not stand in line with the load, where the server has an `extra_port`; else as any other.
+    /// A connection that need not stand in line with the load, where the server has an `extra_port`; else as
+    /// any other.
     ///
     /// # Errors
     /// Any [`ClientError`].
@@ -167,7 +168,8 @@ impl Contestant {
         }
     }
 
-    /// Fails if the server does not take so many connections at once, before an hour is spent on finding that out.
+    /// Fails if the server does not take so many connections at once, before an hour is spent on finding that
+    /// out.
     fn check_room(&self, most: usize) -> Result<(), Box<dyn Error>> {
         let mut client = self.client().map_err(|error| format!("{}: {error}", self.label))?;
         let needed = most + SPARE_CONNECTIONS;

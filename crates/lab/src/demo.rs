@@ -138,8 +138,8 @@ fn first_sale(target: &Target, buyers: usize) -> Result<serde_json::Value, Box<d
     Ok(json!({ "buyers": buyers, "seconds": seconds, "acknowledged": outcome.affected, "stock_left": left }))
 }
 
-/// SIGKILL in the middle of a sale: after the restart every acknowledged piece is gone from stock, and at most the
-/// statements under way are gone besides.
+/// SIGKILL in the middle of a sale: after the restart every acknowledged piece is gone from stock, and at
+/// most the statements under way are gone besides.
 fn second_sale(
     server: ServerProcess,
     target: &Target,

@@ -1,14 +1,14 @@
 //! Many connections, few threads.
 //!
-//! Each connection sends its script's statements one after another, each as soon as the previous one is answered. In
-//! the *closed loop* it begins the script again at once; with a [`Load::rate`] transactions come due by the clock,
-//! whether or not earlier ones are answered ([`pace`]). A thread owns its share of the connections and an epoll
-//! instance ([`mod@drive`]).
+//! Each connection sends its script's statements one after another, each as soon as the previous one is
+//! answered. In the *closed loop* it begins the script again at once; with a [`Load::rate`] transactions come
+//! due by the clock, whether or not earlier ones are answered ([`pace`]). A thread owns its share of the
+//! connections and an epoll instance ([`mod@drive`]).
 //!
-//! A wait is measured twice. *Latency* is the time from sending the first statement of a script (paced: from when it
-//! was due) to the answer of the last. *Passed* is how many transactions of others were acknowledged meanwhile: taken
-//! from the count of all, which is kept anyway, so it costs one load. A machine that stops for 20 ms stops everybody's
-//! count; a server that leaves one connection behind does not.
+//! A wait is measured twice. *Latency* is the time from sending the first statement of a script (paced: from
+//! when it was due) to the answer of the last. *Passed* is how many transactions of others were acknowledged
+//! meanwhile: taken from the count of all, which is kept anyway, so it costs one load. A machine that stops
+//! for 20 ms stops everybody's count; a server that leaves one connection behind does not.
 
 pub mod answer;
 pub mod drive;
@@ -48,8 +48,8 @@ pub struct Load {
     pub duration: Duration,
     /// A connection leaves once its transaction affected no row: the shop is sold out.
     pub until_sold_out: bool,
-    /// Transactions a second that come due, over all connections; None: a connection begins its next one as soon as it
-    /// can.
+    /// Transactions a second that come due, over all connections; None: a connection begins its next one as
+    /// soon as it can.
     pub rate: Option<f64>,
 }
 
@@ -93,7 +93,8 @@ pub struct Outcome {
     pub broken: u64,
     /// Transactions per connection.
     pub progress: PerConnection,
-    /// Transactions that were due before the end and never begun, because no connection was free: 0 in a closed loop.
+    /// Transactions that were due before the end and never begun, because no connection was free: 0 in a
+    /// closed loop.
     pub unsent: u64,
     /// Latency in microseconds.
     pub latency_us: Histogram<u64>,

@@ -1,9 +1,9 @@
 //! The protocol's floor: a server that completes the handshake and answers OK to everything.
 //!
-//! What the driver reaches against it is the most that client, loopback and protocol allow on this machine in this
-//! minute; a server's figure is read as a share of it. It runs in a process of its own (`turnstile bench-floor`), so
-//! that its CPU time is told apart from the driver's. One thread a core, each with an epoll instance; logins are done
-//! by the thread that accepts.
+//! What the driver reaches against it is the most that client, loopback and protocol allow on this machine in
+//! this minute; a server's figure is read as a share of it. It runs in a process of its own
+//! (`turnstile bench-floor`), so that its CPU time is told apart from the driver's. One thread a core, each
+//! with an epoll instance; logins are done by the thread that accepts.
 
 use std::collections::HashMap;
 use std::io::{self, ErrorKind, Read, Write};

@@ -1,8 +1,8 @@
-//! The hot row of E1 and E2: the table, the row and the UPDATE of the published measurements, and a variant whose
-//! transactions hold a row of their own before they ask for the hot one.
+//! The hot row of E1 and E2: the table, the row and the UPDATE of the published measurements, and a variant
+//! whose transactions hold a row of their own before they ask for the hot one.
 //!
-//! Every buyer takes one piece of the same stock. What was acknowledged must be gone from stock, and nothing else: each
-//! run is checked by the difference.
+//! Every buyer takes one piece of the same stock. What was acknowledged must be gone from stock, and nothing
+//! else: each run is checked by the difference.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,7 +33,8 @@ pub const UPDATE: &str = "UPDATE test_update SET stock = stock - 1 WHERE id = 1 
 pub enum Variant {
     /// The UPDATE alone, autocommitted: E1.
     Plain,
-    /// A transaction that first updates the connection's own row: every waiter of the hot row holds something.
+    /// A transaction that first updates the connection's own row: every waiter of the hot row holds
+    /// something.
     Private,
 }
 
@@ -59,8 +60,8 @@ pub fn prepare(client: &mut Client, stock: i64) -> Result<(), ClientError> {
     Ok(())
 }
 
-/// Makes the laboratory's database, if the server has none of that name, and enters it. One that was made here is
-/// dropped when the run ends.
+/// Makes the laboratory's database, if the server has none of that name, and enters it. One that was made
+/// here is dropped when the run ends.
 ///
 /// # Errors
 /// Any [`ClientError`].

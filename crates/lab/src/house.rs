@@ -1,13 +1,13 @@
-//! What must not outlive a run, however it ends: server processes, scratch folders, databases and changed variables at
-//! servers of others.
+//! What must not outlive a run, however it ends: server processes, scratch folders, databases and changed
+//! variables at servers of others.
 //!
 //! ```text
 //!   spawn, folder, database, variable ──> the list ──┬── run ends, well or not, or panics ──┐
 //!                                                    ├── SIGINT, SIGTERM, SIGHUP ───────────┼──> sweep: all of it goes
 //!                                                    └── nobody reads standard output ──────┘
 //! ```
-//! A process is started under the list's mutex, and [`sweep`] closes the list, so nothing slips in beside it. SIGKILL
-//! cannot be helped.
+//! A process is started under the list's mutex, and [`sweep`] closes the list, so nothing slips in beside it.
+//! SIGKILL cannot be helped.
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;

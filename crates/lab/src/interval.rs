@@ -1,8 +1,10 @@
-//! How well a figure is known: the trimmed mean of many small measurements and the interval that holds it with 95 %.
+//! How well a figure is known: the trimmed mean of many small measurements and the interval that holds it
+//! with 95 %.
 //!
-//! The interval is the percentile bootstrap's (Efron 1979): the measurements are drawn again, as many of them, with
-//! some twice and some not at all; the middle 95 % of the means of many such draws is how far chance alone moves the
-//! figure. The draws depend on nothing but their number, so the same measurements give the same interval.
+//! The interval is the percentile bootstrap's (Efron 1979): the measurements are drawn again, as many of
+//! them, with some twice and some not at all; the middle 95 % of the means of many such draws is how far
+//! chance alone moves the figure. The draws depend on nothing but their number, so the same measurements give
+//! the same interval.
 
 use crate::dice::dice;
 
@@ -28,8 +30,8 @@ impl Interval {
         bootstrap(values, |draw| trimmed_mean(draw.iter().copied()))
     }
 
-    /// The same of measurements that each come with a second one, which is 0 in truth and errs for the same reasons:
-    /// what goes along with it is taken off. The slope is fitted anew in every draw.
+    /// The same of measurements that each come with a second one, which is 0 in truth and errs for the same
+    /// reasons: what goes along with it is taken off. The slope is fitted anew in every draw.
     pub fn adjusted(pairs: &[(f64, f64)]) -> Option<Interval> {
         bootstrap(pairs, |draw| {
             let slope = slope(draw);
@@ -69,8 +71,8 @@ fn trimmed_mean(values: impl Iterator<Item = f64>) -> f64 {
     kept.iter().sum::<f64>() / kept.len() as f64
 }
 
-/// The least-squares slope of the first over the second, after those pairs are left out whose second is among the
-/// outermost tenths.
+/// The least-squares slope of the first over the second, after those pairs are left out whose second is among
+/// the outermost tenths.
 fn slope(pairs: &[(f64, f64)]) -> f64 {
     let mut kept = pairs.to_vec();
     kept.sort_by(|a, b| a.1.total_cmp(&b.1));

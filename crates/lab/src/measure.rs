@@ -1,4 +1,5 @@
-//! One cell of a table: a load against one server, with the CPU time of both sides, and the medians over its rounds.
+//! One cell of a table: a load against one server, with the CPU time of both sides, and the medians over its
+//! rounds.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -23,8 +23,8 @@ pub struct ServerProcess {
 }
 
 impl ServerProcess {
-    /// Starts `binary serve` over `datadir` with `options`, its log appended to `datadir.log`, and waits until it
-    /// answers.
+    /// Starts `binary serve` over `datadir` with `options`, its log appended to `datadir.log`, and waits
+    /// until it answers.
     ///
     /// # Errors
     /// When it cannot be started or does not answer within 120 seconds.
@@ -136,8 +136,8 @@ pub fn cpu_us(pid: u32) -> Option<u64> {
     Some(ticks * 1_000_000 / rustix::param::clock_ticks_per_second())
 }
 
-/// As [`cpu_us`], without its grain of 10 ms: the threads' own clocks, which are at most a tick of the kernel behind.
-/// Threads that end take theirs along, and a process with many is asked for its sum instead.
+/// As [`cpu_us`], without its grain of 10 ms: the threads' own clocks, which are at most a tick of the kernel
+/// behind. Threads that end take theirs along, and a process with many is asked for its sum instead.
 pub fn fine_cpu_us(pid: u32) -> Option<u64> {
     const THREADS_MAX: usize = 64;
     let threads = fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten().collect::<Vec<_>>();

@@ -48,13 +48,14 @@ impl Progress {
     }
 }
 
-/// How much is done, in what the goal is counted in: a transaction that found nothing left to take is done, but is no
-/// part of a stock that was sold.
+/// How much is done, in what the goal is counted in: a transaction that found nothing left to take is done,
+/// but is no part of a stock that was sold.
 fn done(live: &Live, total: u64) -> u64 {
     if total > 0 { live.affected.load(Ordering::Relaxed) } else { live.transactions.load(Ordering::Relaxed) }
 }
 
-/// What is printed. Once the goal is reached only the last stragglers are awaited, and no rate means anything.
+/// What is printed. Once the goal is reached only the last stragglers are awaited, and no rate means
+/// anything.
 fn line(label: &str, done: u64, total: u64, rate: f64) -> String {
     match total {
         0 => format!("{label}: {done} done, {rate:.0} per second"),

@@ -1,5 +1,6 @@
-//! The whole answer to a statement as the protocol carries it: columns with their types, rows, counts, warnings, errors
-//! with SQLSTATE. [`crate::client::Client::query`] keeps values only; who compares servers wants all of it.
+//! The whole answer to a statement as the protocol carries it: columns with their types, rows, counts,
+//! warnings, errors with SQLSTATE. [`crate::client::Client::query`] keeps values only; who compares servers
+//! wants all of it.
 
 use crate::client::{Client, ClientError, lenenc};
 

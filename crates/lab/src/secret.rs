@@ -1,12 +1,13 @@
-//! Passwords in `mysql://USER:PASSWORD@HOST`: never in what is printed or kept, and not in the list of processes for
-//! longer than it takes to start again.
+//! Passwords in `mysql://USER:PASSWORD@HOST`: never in what is printed or kept, and not in the list of
+//! processes for longer than it takes to start again.
 
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 /// Stands for a password.
 pub const MASK: &str = "***";
-/// Carries the passwords across the second start: the environment, unlike the arguments, is for the account's own eyes.
+/// Carries the passwords across the second start: the environment, unlike the arguments, is for the account's
+/// own eyes.
 pub const VARIABLE: &str = "TURNSTILE_TARGET_PASSWORDS";
 
 const SCHEME: &str = "mysql://";
@@ -61,8 +62,8 @@ fn unmask(arguments: &[String], kept: &[String]) -> Vec<String> {
     arguments.iter().map(put_back).collect()
 }
 
-/// The command line as it was meant. If it has passwords, the program starts itself once more without them, so that
-/// `ps` does not show them.
+/// The command line as it was meant. If it has passwords, the program starts itself once more without them,
+/// so that `ps` does not show them.
 pub fn conceal(arguments: Vec<String>) -> Vec<String> {
     if let Some(kept) =
         std::env::var(VARIABLE).ok().and_then(|text| serde_json::from_str::<Vec<String>>(&text).ok())

@@ -1,6 +1,6 @@
-//! Finds the end of an answer without reading what is in it, as a client does that throws rows away: large reads, and
-//! of each packet the header and one byte. So what a watcher costs is the server's and the kernel's work, not this
-//! program's.
+//! Finds the end of an answer without reading what is in it, as a client does that throws rows away: large
+//! reads, and of each packet the header and one byte. So what a watcher costs is the server's and the
+//! kernel's work, not this program's.
 
 /// The first bytes of a packet: header, and what kind it is.
 const HEAD_BYTES: usize = 5;

@@ -1,21 +1,24 @@
-//! A switch in two positions under one and the same load: many short slices in turn, with the connections kept open.
+//! A switch in two positions under one and the same load: many short slices in turn, with the connections
+//! kept open.
 //!
-//! On a noisy machine two cells that are seconds apart differ by more than most switches do. Here neighbours are
-//! compared: a *block* is four slices in a row, A B B A or B A A B as a die says, so that a machine which grows slower
-//! all the while favours nobody and a load that comes in waves cannot keep step. Each block gives a ratio of
-//! transactions a second and one of server CPU per transaction, which noise moves less. Their trimmed mean is the
-//! figure, and its bootstrap interval says how well it is known ([`crate::interval`]).
+//! On a noisy machine two cells that are seconds apart differ by more than most switches do. Here neighbours
+//! are compared: a *block* is four slices in a row, A B B A or B A A B as a die says, so that a machine which
+//! grows slower all the while favours nobody and a load that comes in waves cannot keep step. Each block
+//! gives a ratio of transactions a second and one of server CPU per transaction, which noise moves less.
+//! Their trimmed mean is the figure, and its bootstrap interval says how well it is known
+//! ([`crate::interval`]).
 //!
-//! *Adjusted.* A hypervisor that takes a processor away does not say so: the guest's clocks count that time as CPU time
-//! of whoever had the processor. The laboratory's own CPU per transaction tells of it, because the driver does the same
-//! work whichever position the switch is in. So what of a block's ratio goes along with the driver's is taken off (a
-//! control variate: the slope is fitted, robustly, to the blocks). The driver's own ratio stands beside the figures;
-//! were it far from 1, the switch would change the driver's work and the adjustment would hide something.
+//! *Adjusted.* A hypervisor that takes a processor away does not say so: the guest's clocks count that time
+//! as CPU time of whoever had the processor. The laboratory's own CPU per transaction tells of it, because
+//! the driver does the same work whichever position the switch is in. So what of a block's ratio goes along
+//! with the driver's is taken off (a control variate: the slope is fitted, robustly, to the blocks). The
+//! driver's own ratio stands beside the figures; were it far from 1, the switch would change the driver's
+//! work and the adjustment would hide something.
 //!
-//! *Disturbed blocks are left out by what others did*, never by what came out: a block during which processes other
-//! than server and laboratory used more than [`OUTSIDE_MAX`] of the machine's processors does not count. Where too few
-//! are left all of them count, and the report says so. After a flip the load settles before the clock runs;
-//! transactions that end meanwhile belong to nobody.
+//! *Disturbed blocks are left out by what others did*, never by what came out: a block during which processes
+//! other than server and laboratory used more than [`OUTSIDE_MAX`] of the machine's processors does not
+//! count. Where too few are left all of them count, and the report says so. After a flip the load settles
+//! before the clock runs; transactions that end meanwhile belong to nobody.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -118,13 +121,15 @@ impl Compared {
         [end(|one| one.middle), format!("{} to {}", end(|one| one.low), end(|one| one.high))]
     }
 
-    /// Half the width of the widest of the adjusted intervals: how well the figures are known, whatever they are.
+    /// Half the width of the widest of the adjusted intervals: how well the figures are known, whatever they
+    /// are.
     pub fn half_width(&self) -> f64 {
         let half = |known: Option<Interval>| known.map_or(f64::INFINITY, |one| (one.high - one.low) / 2.0);
         half(self.rate_adjusted).max(if self.cpu.is_some() { half(self.cpu_adjusted) } else { 0.0 })
     }
 
-    /// For a table: how many blocks counted, and whether that was all there is although others used the machine.
+    /// For a table: how many blocks counted, and whether that was all there is although others used the
+    /// machine.
     pub fn counted(&self) -> String {
         let word = if self.calm < LEAST_BLOCKS.min(self.blocks) { "DISTURBED, calm " } else { "" };
         format!("{word}{} of {}", self.calm, self.blocks)
@@ -181,7 +186,8 @@ impl Sum {
     }
 }
 
-/// Runs the load for `duration` in blocks of slices of length `slice`; `flip` puts the switch into position 0 or 1.
+/// Runs the load for `duration` in blocks of slices of length `slice`; `flip` puts the switch into position 0
+/// or 1.
 ///
 /// # Errors
 /// When a connection fails or the switch cannot be set.

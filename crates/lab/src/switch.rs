@@ -1,5 +1,5 @@
-//! Variables and counters of any server of the family, by the names its users know. A name that a server does not have,
-//! or will not change, is an answer here and not an error: the experiment says "n/a" and goes on.
+//! Variables and counters of any server of the family, by the names its users know. A name that a server does
+//! not have, or will not change, is an answer here and not an error: the experiment says "n/a" and goes on.
 
 use crate::client::{Client, ClientError};
 use crate::house;

@@ -1,5 +1,5 @@
-//! Who does what now, and who waits for whom: sessions, transactions and locks, copied out and put together. Reports
-//! and computed tables are written from it.
+//! Who does what now, and who waits for whom: sessions, transactions and locks, copied out and put together.
+//! Reports and computed tables are written from it.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -19,7 +19,8 @@ pub mod lock_text;
 
 pub use doing::{doing, statement_state};
 
-/// All locks and waits. There may be millions: while somebody looks at them they count as memory of all sessions.
+/// All locks and waits. There may be millions: while somebody looks at them they count as memory of all
+/// sessions.
 pub struct Picture {
     copied: LockSnapshot,
     _charge: Charge,
@@ -45,8 +46,8 @@ impl Deref for Picture {
     }
 }
 
-/// A lock's id in all views: the transaction's place in the order of beginnings, and where the lock table keeps the
-/// lock, or the table of an intention.
+/// A lock's id in all views: the transaction's place in the order of beginnings, and where the lock table
+/// keeps the lock, or the table of an intention.
 pub fn lock_id(id: LockId) -> String {
     match id.shard {
         IMPLIED => format!("{}:t{}", id.transaction, id.node),

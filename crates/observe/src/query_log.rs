@@ -1,7 +1,8 @@
 //! The general log and the slow query log, as files in the shapes that MySQL's tools read.
 //!
-//! A statement that is not logged costs one relaxed load. One that is logged is written by its own thread, in one piece
-//! and under the file's mutex: the logs are for looking closer, and keep the order of what happened.
+//! A statement that is not logged costs one relaxed load. One that is logged is written by its own thread, in
+//! one piece and under the file's mutex: the logs are for looking closer, and keep the order of what
+//! happened.
 
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};

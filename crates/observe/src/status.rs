@@ -1,4 +1,5 @@
-//! Counters for SHOW STATUS, under the names MySQL users know, and the reports that are made from the engine's numbers.
+//! Counters for SHOW STATUS, under the names MySQL users know, and the reports that are made from the
+//! engine's numbers.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -147,7 +147,8 @@ fn heading(column: &Column, detail: Detail) -> String {
     text
 }
 
-/// A column's type, its digits behind the point if it is a number with a fixed number of these or a time, and NOT NULL.
+/// A column's type, its digits behind the point if it is a number with a fixed number of these or a time, and
+/// NOT NULL.
 pub fn type_text(column: &Column) -> String {
     let mut text = kind_name(column).to_string();
     if column.decimals > 0 && column.decimals < 31 {

@@ -1,5 +1,5 @@
-//! What MySQL answers, as a test. `record` asks a MySQL server and keeps its answers in scripts; `replay` puts the same
-//! statements to Turnstile and compares.
+//! What MySQL answers, as a test. `record` asks a MySQL server and keeps its answers in scripts; `replay`
+//! puts the same statements to Turnstile and compares.
 #![forbid(unsafe_code)]
 
 use std::path::{Path, PathBuf};

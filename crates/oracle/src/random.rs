@@ -39,8 +39,8 @@ pub struct Maker<'a> {
     nesting: usize,
     /// Whether subqueries are made at all.
     subqueries: bool,
-    /// Whether an aggregate may belong to a query around the subquery it stands in, which makes that one a query of
-    /// groups.
+    /// Whether an aggregate may belong to a query around the subquery it stands in, which makes that one a
+    /// query of groups.
     outer_aggregates: bool,
     /// Columns of the first queries, this many, are out of sight.
     hidden: usize,

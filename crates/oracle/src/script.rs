@@ -1,10 +1,10 @@
-//! Scripts of recorded answers. A line behind `> ` is a statement, behind `~ ` one whose rows have no order of their
-//! own; the lines below it, indented by two, are what MySQL answered. `# columns: names`, `types` or `full` says how
-//! much of the columns' definitions counts from there on. Other lines are for readers.
+//! Scripts of recorded answers. A line behind `> ` is a statement, behind `~ ` one whose rows have no order
+//! of their own; the lines below it, indented by two, are what MySQL answered. `# columns: names`, `types` or
+//! `full` says how much of the columns' definitions counts from there on. Other lines are for readers.
 //!
-//! Beside `NAME.test` there may be `NAME.differs`: the statements that are known to be answered differently, each under
-//! a comment with the reason. A replay fails when a statement differs that is not listed, and when a listed one does
-//! not.
+//! Beside `NAME.test` there may be `NAME.differs`: the statements that are known to be answered differently,
+//! each under a comment with the reason. A replay fails when a statement differs that is not listed, and when
+//! a listed one does not.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -111,9 +111,9 @@ pub fn record(target: &Target, path: &Path) -> Result<usize, ClientError> {
     Ok(statements)
 }
 
-/// Runs every statement at `target` and compares its answers with the recorded ones. With `rewrite`, the list of
-/// differing statements is written anew: reasons are kept, what agrees is taken out, what is new stands under
-/// [`UNEXAMINED`].
+/// Runs every statement at `target` and compares its answers with the recorded ones. With `rewrite`, the list
+/// of differing statements is written anew: reasons are kept, what agrees is taken out, what is new stands
+/// under [`UNEXAMINED`].
 ///
 /// # Errors
 /// When a file cannot be read or written, or the server is gone.

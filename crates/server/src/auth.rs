@@ -1,12 +1,12 @@
 //! Authentication: who the client is, proved by its answer to the scramble.
 //!
-//! Two plugins. `mysql_native_password` proves knowledge of a SHA-1 double hash. `caching_sha2_password` has a fast
-//! path against a hash that is in memory since the account's last full login, and a full path in which the client sends
-//! the password itself: over TLS or the Unix socket as it is, else encrypted for the server's key
-//! ([`PasswordKey`](crate::password_key::PasswordKey)).
+//! Two plugins. `mysql_native_password` proves knowledge of a SHA-1 double hash. `caching_sha2_password` has
+//! a fast path against a hash that is in memory since the account's last full login, and a full path in which
+//! the client sends the password itself: over TLS or the Unix socket as it is, else encrypted for the
+//! server's key ([`PasswordKey`](crate::password_key::PasswordKey)).
 //!
-//! Who guesses names learns nothing: for a name without an account a stand-in goes through the same exchange, with the
-//! same work, to the same error.
+//! Who guesses names learns nothing: for a name without an account a stand-in goes through the same exchange,
+//! with the same work, to the same error.
 
 use std::sync::Arc;
 
@@ -80,7 +80,8 @@ pub async fn authenticate(
         Plugin::Native => account.check_native(&scramble[..], &answer),
         Plugin::CachingSha2 => sha2(stream, shared, &account, &answer, scramble, safe).await?,
     };
-    // As it is now: while the client thought about its answer it may have been locked, or dropped and made again.
+    // As it is now: while the client thought about its answer it may have been locked, or dropped and made
+    // again.
     let account = accounts.find(&account.name).filter(|now| is_known && now.id == account.id);
     let verdict = account.filter(|_| verdict);
     let denied = || {
@@ -110,7 +111,8 @@ async fn sha2(
     scramble: &[u8; SCRAMBLE_BYTES],
     safe: bool,
 ) -> Result<bool, ReadError> {
-    // Another password than the cached one is no verdict: the full path decides, in case it was changed meanwhile.
+    // Another password than the cached one is no verdict: the full path decides, in case it was changed
+    // meanwhile.
     if account.check_sha2_fast(&scramble[..], answer) == Some(true) {
         plugin_message(stream, FAST_OK);
         return Ok(true);
@@ -139,7 +141,8 @@ async fn sha2(
     })
 }
 
-/// The password of a client without TLS; None if it cannot be read. What comes here in clear is never taken for one.
+/// The password of a client without TLS; None if it cannot be read. What comes here in clear is never taken
+/// for one.
 async fn encrypted_password(
     stream: &mut Stream,
     shared: &Shared,

@@ -1,8 +1,8 @@
 //! One connection's life: greeting, TLS, authentication, then commands until the client leaves.
 //!
-//! This is the code every `thread_handling` runs: a future that waits for its client (or, inside the session, where the
-//! engine waits) and owns no thread. Every answer goes through the stream's output buffer and is sent once, when the
-//! command is done.
+//! This is the code every `thread_handling` runs: a future that waits for its client (or, inside the session,
+//! where the engine waits) and owns no thread. Every answer goes through the stream's output buffer and is
+//! sent once, when the command is done.
 
 use std::future::{Future, poll_fn};
 use std::io;
@@ -52,7 +52,8 @@ struct StatementState {
     long_bytes: usize,
     /// What the long data holds of the session's memory.
     charge: Charge,
-    /// Long data that could not be kept: told at the next execution, since COM_STMT_SEND_LONG_DATA has no answer.
+    /// Long data that could not be kept: told at the next execution, since COM_STMT_SEND_LONG_DATA has no
+    /// answer.
     failed: Option<SqlError>,
     cursor: Option<OpenCursor>,
 }
@@ -311,7 +312,8 @@ impl Connection {
         }
     }
 
-    /// Runs `init_connect`, for all but administrators. If it fails the client is told so in answer to its first command.
+    /// Runs `init_connect`, for all but administrators. If it fails the client is told so in answer to its
+    /// first command.
     async fn run_init_connect(&mut self) -> Result<(), SqlError> {
         let turnstile_session::value::Value::Str(text) = self.shared.database.globals().named("init_connect")
         else {
@@ -741,7 +743,8 @@ fn unknown_statement(id: u32) -> SqlError {
     SqlError::new(1243, b"HY000", text)
 }
 
-/// The statement COM_REFRESH stands for. Bits of what this server does not have (threads' cache, replication) ask for nothing.
+/// The statement COM_REFRESH stands for. Bits of what this server does not have (threads' cache, replication)
+/// ask for nothing.
 fn refresh_statement(bits: u8) -> String {
     let names = [(1, "PRIVILEGES"), (2, "LOGS"), (4, "TABLES"), (8, "HOSTS"), (16, "STATUS")];
     let asked: Vec<&str> = names.iter().filter(|(bit, _)| bits & bit != 0).map(|(_, name)| *name).collect();

@@ -1,10 +1,10 @@
 //! Cursors of prepared statements: COM_STMT_EXECUTE that asks for one is answered with the columns alone, and
 //! COM_STMT_FETCH hands out the rows.
 //!
-//! As in MySQL a cursor is for reading forward, and the statement runs to its end when the cursor is opened: what is
-//! fetched later is what was true then, and no lock or snapshot is kept for it. The rows lie here as packets, charged
-//! to the session's memory, until they have been fetched, the statement is executed again, reset or closed, or the
-//! session begins anew.
+//! As in MySQL a cursor is for reading forward, and the statement runs to its end when the cursor is opened:
+//! what is fetched later is what was true then, and no lock or snapshot is kept for it. The rows lie here as
+//! packets, charged to the session's memory, until they have been fetched, the statement is executed again,
+//! reset or closed, or the session begins anew.
 
 use turnstile_session::charset::Charset;
 use turnstile_session::collation::Collation;
@@ -70,8 +70,8 @@ pub fn end(stream: &mut Stream, deprecate_eof: bool, warnings: u16, flags: u16) 
     stream.writer.end();
 }
 
-/// Keeps the rows of a statement for a cursor. Nothing is written before the statement is through, so that its error is
-/// the whole answer.
+/// Keeps the rows of a statement for a cursor. Nothing is written before the statement is through, so that
+/// its error is the whole answer.
 pub struct CursorSink<'a> {
     stream: &'a mut Stream,
     deprecate_eof: bool,

@@ -1,4 +1,5 @@
-//! A deadline for the waits of a connection that are not idle ones: a login, the rest of a message, a full socket.
+//! A deadline for the waits of a connection that are not idle ones: a login, the rest of a message, a full
+//! socket.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;

@@ -1,6 +1,6 @@
-//! What the server says of the machine and of itself: `hostname`, `system_time_zone`, and `server_uuid`, which names a
-//! data directory. It is kept in the file `auto.cnf`, in MySQL's layout, so that a directory that is moved keeps its
-//! name; whoever copies a directory removes the file from the copy.
+//! What the server says of the machine and of itself: `hostname`, `system_time_zone`, and `server_uuid`,
+//! which names a data directory. It is kept in the file `auto.cnf`, in MySQL's layout, so that a directory
+//! that is moved keeps its name; whoever copies a directory removes the file from the copy.
 
 use std::fs;
 use std::path::Path;

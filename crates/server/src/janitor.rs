@@ -1,13 +1,13 @@
-//! The janitor: a thread that ends connections whose clients have been silent for longer than their `wait_timeout`.
+//! The janitor: a thread that ends connections whose clients have been silent for longer than their
+//! `wait_timeout`.
 //!
-//! A session notes when it begins to wait for its client anyway (for SHOW PROCESSLIST), so idleness costs a statement
-//! nothing: the janitor looks at those notes once a second. With `innodb_status_output` it also writes the report of
-//! SHOW ENGINE INNODB STATUS into the log, four times a minute.
-//! It writes into the log once that the engine has stopped.
-//! Every ten seconds, if the process has much more memory than its buffer pool and its statements account for, what was
-//! freed goes back to the machine. Threads that allocate wait meanwhile, so it is not tried again soon if little went
-//! back. Timeouts within a message, an answer or a login are deadlines
-//! set where the wait is, since these waits are rare.
+//! A session notes when it begins to wait for its client anyway (for SHOW PROCESSLIST), so idleness costs a
+//! statement nothing: the janitor looks at those notes once a second. With `innodb_status_output` it also
+//! writes the report of SHOW ENGINE INNODB STATUS into the log, four times a minute. It writes into the log
+//! once that the engine has stopped. Every ten seconds, if the process has much more memory than its buffer
+//! pool and its statements account for, what was freed goes back to the machine. Threads that allocate wait
+//! meanwhile, so it is not tried again soon if little went back. Timeouts within a message, an answer or a
+//! login are deadlines set where the wait is, since these waits are rare.
 
 use std::io;
 use std::sync::Arc;
@@ -30,14 +30,15 @@ const REPORT_ROUNDS: u32 = 15;
 const MEMORY_ROUNDS: u32 = 10;
 /// The same after several looks that were for nothing.
 const MEMORY_ROUNDS_MAX: u32 = 160;
-/// Resident memory beside the buffer pool from which on freed memory goes back. If less than half of it does, the look
-/// was for nothing.
+/// Resident memory beside the buffer pool from which on freed memory goes back. If less than half of it does,
+/// the look was for nothing.
 const MEMORY_KEPT_BYTES: u64 = 128 << 20;
-/// What is accounted for takes so many times its bytes at most, with what the allocator needs for small pieces.
+/// What is accounted for takes so many times its bytes at most, with what the allocator needs for small
+/// pieces.
 const MEMORY_PER_ACCOUNTED: u64 = 2;
 
-/// When freed memory goes back to the machine. Without that the memory of one huge answer or transaction would stay with
-/// the allocator for good.
+/// When freed memory goes back to the machine. Without that the memory of one huge answer or transaction
+/// would stay with the allocator for good.
 struct GivingBack {
     pause: u32,
     rounds_left: u32,

@@ -17,8 +17,8 @@ use crate::scheduler::Readiness;
 use crate::shared::Shared;
 use crate::stream::Stream;
 
-/// The listening thread: one for TCP, `extra_port` and the Unix socket together. It only accepts and hands over, so a
-/// pool that is held up does not keep it from serving `extra_port`.
+/// The listening thread: one for TCP, `extra_port` and the Unix socket together. It only accepts and hands
+/// over, so a pool that is held up does not keep it from serving `extra_port`.
 pub struct Listeners {
     stopping: Arc<AtomicBool>,
     bell: Arc<OwnedFd>,
@@ -142,8 +142,8 @@ fn socket_peer() -> Peer {
     Peer { host: "localhost".into(), shown: "localhost".into(), is_loopback: false, is_local_socket: true }
 }
 
-/// None when nobody waits, or when the process is out of descriptors: then a pause, since the client stays in the
-/// backlog and would be reported again at once.
+/// None when nobody waits, or when the process is out of descriptors: then a pause, since the client stays in
+/// the backlog and would be reported again at once.
 fn accepted<T>(result: io::Result<T>) -> Option<T> {
     match result {
         Ok(accepted) => Some(accepted),
@@ -170,7 +170,8 @@ fn adopt(socket: OwnedFd, peer: Peer, counted: Counted, hosts: &Arc<Hosts>) {
     let stream = Stream::new(socket.clone(), readiness.clone());
     let id = shared.database.registry().next_id();
     let events = readiness.clone();
-    // The session's future is made inside: made outside and awaited here, it would take its room twice for life.
+    // The session's future is made inside: made outside and awaited here, it would take its room twice for
+    // life.
     let session = Box::pin(async move {
         let _counted = counted;
         serve(stream, events, shared, peer, Arrival { id, extra }).await;

@@ -1,11 +1,13 @@
-//! Options as mysqld spells them: on the command line and in the `[mysqld]`, `[server]` and `[turnstile]` groups of an
-//! option file. Every system variable is an option by its own name; `-` and `_` are the same, sizes take K, M and G.
+//! Options as mysqld spells them: on the command line and in the `[mysqld]`, `[server]` and `[turnstile]`
+//! groups of an option file. Every system variable is an option by its own name; `-` and `_` are the same,
+//! sizes take K, M and G.
 //!
 //! Order of precedence, later wins: defaults, option files, command line, what SET PERSIST has kept.
-//! `--defaults-file=F` names the file and `--no-defaults` leaves it out; without either, `/etc/turnstile/my.cnf` and
-//! `~/.my.cnf` are read if they exist, and between them `--defaults-extra-file=F`. `loose-` before a name turns an
-//! unknown option into a warning; `skip-`, `disable-` and `enable-` stand for the value of a switch. A number outside
-//! its range is cut to it, with a warning.
+//! `--defaults-file=F` names the file and `--no-defaults` leaves it out; without either,
+//! `/etc/turnstile/my.cnf` and `~/.my.cnf` are read if they exist, and between them
+//! `--defaults-extra-file=F`. `loose-` before a name turns an unknown option into a warning; `skip-`,
+//! `disable-` and `enable-` stand for the value of a switch. A number outside its range is cut to it, with a
+//! warning.
 
 use std::fs;
 use std::path::{Path, PathBuf};

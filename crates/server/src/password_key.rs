@@ -1,8 +1,8 @@
 //! The RSA key pair of `caching_sha2_password`: a client without TLS encrypts its password for it.
 //!
-//! The exchange: the client asks for the public key with a single byte, unless it has the key in a file; it sends its
-//! password with a zero byte behind it, XORed with the scramble over and over, encrypted with RSA-OAEP (SHA-1, as
-//! MySQL's clients do). Decryption takes the same time whatever is wrong with a message
+//! The exchange: the client asks for the public key with a single byte, unless it has the key in a file; it
+//! sends its password with a zero byte behind it, XORed with the scramble over and over, encrypted with
+//! RSA-OAEP (SHA-1, as MySQL's clients do). Decryption takes the same time whatever is wrong with a message
 //! ([why this library](../../../docs/decisions/0006-rsa-of-passwords.md)).
 
 use std::fs;
@@ -25,8 +25,8 @@ pub struct PasswordKey {
 }
 
 impl PasswordKey {
-    /// Loads the pair; None if there is none. `generate`: makes one if neither file is there. The names are relative to
-    /// `datadir` unless absolute.
+    /// Loads the pair; None if there is none. `generate`: makes one if neither file is there. The names are
+    /// relative to `datadir` unless absolute.
     ///
     /// # Errors
     /// When a file cannot be read or written, or does not hold an RSA key.

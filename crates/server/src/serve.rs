@@ -1,4 +1,5 @@
-//! `turnstile serve`: options, engine, database, listeners; then waits for SIGTERM or SIGINT and shuts down cleanly.
+//! `turnstile serve`: options, engine, database, listeners; then waits for SIGTERM or SIGINT and shuts down
+//! cleanly.
 
 use std::fs;
 use std::path::{Path, PathBuf};

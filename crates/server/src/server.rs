@@ -39,8 +39,9 @@ impl Server {
         // The workers call `turn_end` after each turn from here on.
         database.engine().promise_turns();
         let size = match options.thread_pool_size {
-            // One processor is left to the log writer, the flusher, purge and the network's own work. Two workers on
-            // two processors that they share with their clients took each other's turns: half the sales of one.
+            // One processor is left to the log writer, the flusher, purge and the network's own work. Two
+            // workers on two processors that they share with their clients took each other's turns: half the
+            // sales of one.
             0 => std::thread::available_parallelism().map_or(1, |count| count.get().saturating_sub(1).max(1)),
             size => size,
         };
@@ -63,8 +64,8 @@ impl Server {
         &self.shared
     }
 
-    /// Stops accepting, drops the sessions (their open transactions roll back), ends the workers. The caller closes the
-    /// engine afterwards.
+    /// Stops accepting, drops the sessions (their open transactions roll back), ends the workers. The caller
+    /// closes the engine afterwards.
     pub fn stop(self) {
         self.listeners.stop();
         self.janitor.stop();

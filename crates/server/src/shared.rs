@@ -49,8 +49,8 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// Why a connection must be refused now, if it must. An administrator may be one more than the limit; before it is
-    /// known who comes, anybody may be one.
+    /// Why a connection must be refused now, if it must. An administrator may be one more than the limit;
+    /// before it is known who comes, anybody may be one.
     pub fn refusal(&self, extra: bool, is_administrator: bool) -> Option<SqlError> {
         let (connected, limit) = if extra {
             (&self.extra_connected, "extra_max_connections")

@@ -34,8 +34,8 @@ pub struct WireSink<'a> {
 }
 
 impl<'a> WireSink<'a> {
-    /// A sink for one command; `binary` rows for prepared statements; `status` as the session stands before it.
-    /// `results` is what text is announced with.
+    /// A sink for one command; `binary` rows for prepared statements; `status` as the session stands before
+    /// it. `results` is what text is announced with.
     pub fn new(
         stream: &'a mut Stream,
         binary: bool,

@@ -1,8 +1,8 @@
 //! A connection's byte stream: a non-blocking socket, plain or under TLS, read and written in packets.
 //!
-//! One system call each way per statement: a read takes what the socket has, a short read marks the socket drained (the
-//! sockets are edge-triggered), and answers gather in one output buffer that is sent when the session is about to wait
-//! for its client, or when it has grown past [`FLUSH_BYTES`].
+//! One system call each way per statement: a read takes what the socket has, a short read marks the socket
+//! drained (the sockets are edge-triggered), and answers gather in one output buffer that is sent when the
+//! session is about to wait for its client, or when it has grown past [`FLUSH_BYTES`].
 
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -39,7 +39,8 @@ const BYTES_AT_ONCE: usize = 512 << 10;
 pub const LONG_COPY_BYTES: usize = 4 << 20;
 /// Room beside the values of a long row: headers of packets and of values.
 const SPLIT_BYTES: usize = 4 << 10;
-/// How often a long message is in memory while its command runs: as it came, whole, as a statement's text or values.
+/// How often a long message is in memory while its command runs: as it came, whole, as a statement's text or
+/// values.
 const MESSAGE_COPIES: usize = 3;
 /// Buffers are given back when they have grown past this and are empty.
 const KEEP_BYTES: usize = 16 << 10;
@@ -298,8 +299,9 @@ impl Stream {
         }
     }
 
-    /// Sends all output, says that no more will come, and waits until the client has closed its side or `patience` is
-    /// over: a socket that is closed with unread input tells the client of a broken connection in place of the answer.
+    /// Sends all output, says that no more will come, and waits until the client has closed its side or
+    /// `patience` is over: a socket that is closed with unread input tells the client of a broken connection
+    /// in place of the answer.
     pub async fn close_gently(&mut self, patience: Duration) {
         if self.flush().await.is_err() {
             return;
@@ -422,8 +424,8 @@ impl Stream {
         poll_fn(|context| self.poll_flush(context)).await
     }
 
-    /// One attempt to send all output; `Pending` until the socket takes more. The client's patience and a kill of the
-    /// connection end the wait.
+    /// One attempt to send all output; `Pending` until the socket takes more. The client's patience and a
+    /// kill of the connection end the wait.
     pub fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let before = self.socket.sent;
         let done = match self.try_flush() {

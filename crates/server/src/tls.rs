@@ -1,5 +1,5 @@
-//! TLS: certificate and key from the files the operator names, or a self-signed pair made at first start and kept in
-//! the data directory, so that clients which ask for TLS by default get it.
+//! TLS: certificate and key from the files the operator names, or a self-signed pair made at first start and
+//! kept in the data directory, so that clients which ask for TLS by default get it.
 
 use std::fs;
 use std::io;
@@ -26,8 +26,8 @@ pub fn versions(names: &str) -> Result<Vec<&'static SupportedProtocolVersion>, S
         .collect()
 }
 
-/// Loads the certificate; if there is none yet, makes it first if `may_make`. `certificate` and `key` are relative to
-/// `datadir` unless absolute.
+/// Loads the certificate; if there is none yet, makes it first if `may_make`. `certificate` and `key` are
+/// relative to `datadir` unless absolute.
 ///
 /// # Errors
 /// When a file cannot be read or written, or does not hold what it should.

@@ -1,4 +1,5 @@
-//! One open database server, without its sockets: what sessions share, what is observed, and the plans that are kept.
+//! One open database server, without its sockets: what sessions share, what is observed, and the plans that
+//! are kept.
 
 use std::ops::Deref;
 use std::sync::Arc;

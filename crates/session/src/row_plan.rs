@@ -16,11 +16,13 @@ pub struct RowPlan {
     pub uses: UseList,
     /// Constants that a strict change checks before it begins.
     pub constants: Box<[ComparedConstant]>,
-    /// Steps that planning took, where each row goes through as many and they are more than [`ROW_STEPS_MIN`]; else 0.
+    /// Steps that planning took, where each row goes through as many and they are more than
+    /// [`ROW_STEPS_MIN`]; else 0.
     pub row_steps: u32,
 }
 
-/// An expression is walked some five times while it is planned; a thousand of them take longer than reading a row.
+/// An expression is walked some five times while it is planned; a thousand of them take longer than reading a
+/// row.
 const ROW_STEPS_MIN: u32 = 8 << 10;
 
 /// What a planned statement does.

@@ -1,9 +1,9 @@
-//! A session: what one connection means to SQL. It is a plain value driven by its owner (the server, a test, an embedding
-//! program) one call at a time; a call is a future that waits only where the engine waits, for a metadata gate, for a
-//! slow client ([`crate::sink`]) or in SLEEP.
+//! A session: what one connection means to SQL. It is a plain value driven by its owner (the server, a test,
+//! an embedding program) one call at a time; a call is a future that waits only where the engine waits, for a
+//! metadata gate, for a slow client ([`crate::sink`]) or in SLEEP.
 //!
-//! Errors: a method that returns one has already rolled back what MySQL rolls back (the statement, or with 1213 the
-//! transaction) and the session can go on, except after error 1317/1053 with [`Session::is_killed`].
+//! Errors: a method that returns one has already rolled back what MySQL rolls back (the statement, or with
+//! 1213 the transaction) and the session can go on, except after error 1317/1053 with [`Session::is_killed`].
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -199,7 +199,8 @@ impl Session {
         }
     }
 
-    /// Whether the session waits for its client from now on, for `wait_timeout`; statements say so by themselves.
+    /// Whether the session waits for its client from now on, for `wait_timeout`; statements say so by
+    /// themselves.
     pub fn set_idle(&self, idle: bool) {
         self.entry.set_idle_max_s(if idle { self.settings.wait_timeout_s } else { u64::MAX });
         self.entry.set_command(Command::Sleep, self.db.registry().now_us());
@@ -296,13 +297,15 @@ impl Session {
         result
     }
 
-    /// An error once the engine has stopped: then nothing is read any more either, because memory holds commits that were refused as not durable.
+    /// An error once the engine has stopped: then nothing is read any more either, because memory holds
+    /// commits that were refused as not durable.
     pub fn check_engine(&self) -> SqlResult<()> {
         Ok(self.db.engine().check_running()?)
     }
 
-    /// What comes between a statement's work and its last packet: with `turnstile_read_durable` all it can have seen is on disk, and the engine
-    /// still runs. A future only for who has set the variable: every statement comes by here.
+    /// What comes between a statement's work and its last packet: with `turnstile_read_durable` all it can
+    /// have seen is on disk, and the engine still runs. A future only for who has set the variable: every
+    /// statement comes by here.
     #[inline]
     fn before_answer(&self) -> SqlResult<Option<BeforeAnswer<'_>>> {
         if self.settings.read_durable {
@@ -352,14 +355,15 @@ impl Session {
         self.commit().await
     }
 
-    /// Gives it all rights, whatever the accounts are: for statements of the server's own configuration (`init_file`).
+    /// Gives it all rights, whatever the accounts are: for statements of the server's own configuration
+    /// (`init_file`).
     pub fn act_for_the_server(&mut self) {
         self.state.identity.lock().is_server = true;
         self.rights = KnownRights::default();
     }
 
-    /// Runs the statements of a text, whatever the client may send, and shows nobody what they return (`init_connect`,
-    /// `init_file`). The first that fails ends it.
+    /// Runs the statements of a text, whatever the client may send, and shows nobody what they return
+    /// (`init_connect`, `init_file`). The first that fails ends it.
     pub async fn run_script(&mut self, text: &[u8]) -> Result<(), SqlError> {
         let allowed = std::mem::replace(&mut self.multi_statements, true);
         let result = self.query(text, &mut crate::sink::Unseen).await;
@@ -421,7 +425,8 @@ impl Session {
         Ok(())
     }
 
-    /// COM_CHANGE_USER, after the server has authenticated the new user: as [`Session::reset`], under a new name.
+    /// COM_CHANGE_USER, after the server has authenticated the new user: as [`Session::reset`], under a new
+    /// name.
     pub async fn change_user(&mut self, init: SessionInit) -> Result<(), SqlError> {
         self.reset().await?;
         *self.state.identity.lock() = identity(&init, self.db.accounts());
@@ -447,8 +452,8 @@ impl Session {
         self.multi_statements = allowed;
     }
 
-    /// Rolls back the open transaction. The owner calls it before it drops the session; dropping alone hands the
-    /// transaction to the engine's background rollback.
+    /// Rolls back the open transaction. The owner calls it before it drops the session; dropping alone hands
+    /// the transaction to the engine's background rollback.
     pub async fn finish(&mut self) {
         // A failed rollback is the engine's to repair at its next start; the session is gone either way.
         let _ = self.rollback().await;

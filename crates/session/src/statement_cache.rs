@@ -1,13 +1,13 @@
 //! Texts that come again: their parsed statements and plans, shared by all sessions.
 //!
 //! Two caches, asked in this order:
-//! - whole texts. A shop's hot statement is one text, sent a million times. It is found here by the text's hash and
-//!   compared byte by byte; then neither parser nor planner runs. A text is taken in only when it is seen a second
-//!   time, so that statements with ever new literals do not push out the ones that come again; a text that a template
-//!   serves, only at its fifteenth. Texts with `(` or `@` stay out: a function or a variable may mean something else in
-//!   every session.
-//! - templates ([`crate::template`]), found by their keys in the same way, for texts that differ in their literals
-//!   only. A key that turned out to have no template is remembered too, so that nobody tries again.
+//! - whole texts. A shop's hot statement is one text, sent a million times. It is found here by the text's
+//!   hash and compared byte by byte; then neither parser nor planner runs. A text is taken in only when it is
+//!   seen a second time, so that statements with ever new literals do not push out the ones that come again;
+//!   a text that a template serves, only at its fifteenth. Texts with `(` or `@` stay out: a function or a
+//!   variable may mean something else in every session.
+//! - templates ([`crate::template`]), found by their keys in the same way, for texts that differ in their
+//!   literals only. A key that turned out to have no template is remembered too, so that nobody tries again.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -40,8 +40,8 @@ struct Kept<T> {
 /// Entries by exact bytes and `sql_mode`.
 struct Shards<T> {
     shards: [RankedMutex<HashMap<u64, Kept<T>>>; SHARDS],
-    /// Hashes of texts seen, each with how often in its low bits; two texts may share a place and then forget each
-    /// other.
+    /// Hashes of texts seen, each with how often in its low bits; two texts may share a place and then forget
+    /// each other.
     seen: Box<[AtomicU64]>,
 }
 

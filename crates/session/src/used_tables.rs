@@ -128,8 +128,8 @@ pub fn of_statement(statement: &Statement) -> Vec<Used> {
     finder.found
 }
 
-/// Whether a name in a list of targets may mean this table. Databases are not looked at: rather one too many is
-/// written.
+/// Whether a name in a list of targets may mean this table. Databases are not looked at: rather one too many
+/// is written.
 fn names(target: &TableName, factor: &TableFactor) -> bool {
     target.table == *factor.alias.as_ref().unwrap_or(&factor.name.table)
 }
@@ -205,8 +205,8 @@ impl<'s> Finder<'s> {
         }));
     }
 
-    /// Looks at the queries of WITH behind the first `known` that were named, the last first: each is named by later
-    /// ones and by what stands behind the WITH.
+    /// Looks at the queries of WITH behind the first `known` that were named, the last first: each is named
+    /// by later ones and by what stands behind the WITH.
     fn leave(&mut self, known: usize) {
         while self.common.len() > known {
             let Some(common) = self.common.pop().filter(|one| one.named) else { continue };

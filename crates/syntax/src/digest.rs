@@ -1,15 +1,16 @@
 //! The normalised text of a statement and its 64-bit digest, for statement statistics.
 //!
-//! Every literal becomes `?`, comments and extra blanks go, keywords are upper case, identifiers are in backticks;
-//! a list of literals in parentheses becomes `(...)`, and rows after the first in VALUES become `/* , ... */`:
+//! Every literal becomes `?`, comments and extra blanks go, keywords are upper case, identifiers are in
+//! backticks; a list of literals in parentheses becomes `(...)`, and rows after the first in VALUES become
+//! `/* , ... */`:
 //!
 //! ```text
 //! select c from sbtest1 where id in (1, 2, 3)   ->   SELECT `c` FROM `sbtest1` WHERE `id` IN (...)
 //! insert into t values (1,'a'),(2,'b')          ->   INSERT INTO `t` VALUES (...) /* , ... */
 //! ```
 //!
-//! The layout is that of `performance_schema.events_statements_summary_by_digest`; the digest itself is a hash of
-//! that text (FNV-1a, 64 bits), not MySQL's SHA-256.
+//! The layout is that of `performance_schema.events_statements_summary_by_digest`; the digest itself is a
+//! hash of that text (FNV-1a, 64 bits), not MySQL's SHA-256.
 
 use crate::lexer::{Keyword, LexOptions, Lexer, Token, TokenKind, literal};
 

@@ -4,8 +4,8 @@ use crate::digest::digest;
 use crate::parser::{ParseOptions, parse, parse_at};
 use crate::template::{Scan, Template};
 
-/// Parses every statement of `data` under several modes, computes the digests, and makes the template. The first byte
-/// chooses the modes. Must return, whatever `data` is.
+/// Parses every statement of `data` under several modes, computes the digests, and makes the template. The
+/// first byte chooses the modes. Must return, whatever `data` is.
 pub fn fuzz_parse(data: &[u8]) {
     let Some((&modes, text)) = data.split_first() else { return };
     let options = ParseOptions {

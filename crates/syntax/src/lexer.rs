@@ -1,9 +1,9 @@
 //! Bytes to tokens, one at a time and without allocating.
 //!
 //! A [`Token`] is a kind and a span; what a literal says is decoded from the span when the parser wants it
-//! ([`literal`]). The lexer is a small `Copy` value, so looking ahead is lexing on a copy. It never fails: what is
-//! no token is [`TokenKind::Invalid`], which no grammar rule accepts. Whether a word is a keyword depends on its
-//! surroundings, as in MySQL: next to a dot it is a name.
+//! ([`literal`]). The lexer is a small `Copy` value, so looking ahead is lexing on a copy. It never fails:
+//! what is no token is [`TokenKind::Invalid`], which no grammar rule accepts. Whether a word is a keyword
+//! depends on its surroundings, as in MySQL: next to a dot it is a name.
 //!
 //! `/*!80000 text */` is lexed as if only `text` stood there when the version is at most [`VERSION`].
 

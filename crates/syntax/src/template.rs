@@ -1,10 +1,10 @@
 //! Templates: texts that differ only in their literals share one planned statement.
 //!
-//! A client that writes its values into the text sends ever new texts, of a few shapes. One pass over the bytes
-//! ([`Scan`]) splits a text into a *key*, where every plain literal is replaced by a mark of its type, and the *values*
-//! of those literals. A cache of its user compares keys byte by byte. What it keeps is the statement
-//! with parameters in the literals' places, and its plan; the values are bound to them as those of a prepared statement
-//! are, except that a parameter has the type its literal has.
+//! A client that writes its values into the text sends ever new texts, of a few shapes. One pass over the
+//! bytes ([`Scan`]) splits a text into a *key*, where every plain literal is replaced by a mark of its type,
+//! and the *values* of those literals. A cache of its user compares keys byte by byte. What it keeps is the
+//! statement with parameters in the literals' places, and its plan; the values are bound to them as those of
+//! a prepared statement are, except that a parameter has the type its literal has.
 //!
 //! ```text
 //! UPDATE t SET k=k+1 WHERE id=4711 AND c='x' LIMIT 1
@@ -13,35 +13,37 @@
 //! ```
 //!
 //! # Promise
-//! A statement gives the same through its template as through parser and planner: result, types and names of columns,
-//! counts, warnings, errors. What cannot be proved to is not taken as a template and goes the long way.
+//! A statement gives the same through its template as through parser and planner: result, types and names of
+//! columns, counts, warnings, errors. What cannot be proved to is not taken as a template and goes the long
+//! way.
 //!
 //! # Rules
-//! - Taken out are whole numbers of at most 18 digits (they fit an `i64`, whatever their sign) and strings in single
-//!   quotes that are valid UTF-8. All else stays in the key as written: decimals, floats, hex and bit literals, NULL,
-//!   TRUE, blanks, the case of words.
-//! - Only in the clauses where a value is looked at when the statement runs: after WHERE, SET and VALUES. Select lists
-//!   (a column may be named by a literal's text), ORDER BY and GROUP BY (a number is a position), LIMIT, HAVING and
-//!   INTERVAL keep theirs.
-//! - A text with a comment, a variable, a double quote, `?`, `;`, or a quote that touches a word (`x'4D'`, `N'a'`,
-//!   `_latin1'a'`) has no key.
-//! - A template is made from one text, and proved against it: the key is parsed with `?` for the marks, and with the
-//!   literals put back its tree must be the tree of the text ([`Template::of`]).
-//! - Then its tree must be of a shape whose plan cannot depend on the values (`accept`): one base table, no sub-query,
-//!   no function but the plain aggregates, and a parameter only as a side of a comparison, BETWEEN, IN or LIKE, as an
-//!   operand of `+ - *` in these, as an inserted value, or as an assigned value or a term of one. A sign before a
-//!   literal is applied to the value.
+//! - Taken out are whole numbers of at most 18 digits (they fit an `i64`, whatever their sign) and strings in
+//!   single quotes that are valid UTF-8. All else stays in the key as written: decimals, floats, hex and bit
+//!   literals, NULL, TRUE, blanks, the case of words.
+//! - Only in the clauses where a value is looked at when the statement runs: after WHERE, SET and VALUES.
+//!   Select lists (a column may be named by a literal's text), ORDER BY and GROUP BY (a number is a
+//!   position), LIMIT, HAVING and INTERVAL keep theirs.
+//! - A text with a comment, a variable, a double quote, `?`, `;`, or a quote that touches a word (`x'4D'`,
+//!   `N'a'`, `_latin1'a'`) has no key.
+//! - A template is made from one text, and proved against it: the key is parsed with `?` for the marks, and
+//!   with the literals put back its tree must be the tree of the text ([`Template::of`]).
+//! - Then its tree must be of a shape whose plan cannot depend on the values (`accept`): one base table, no
+//!   sub-query, no function but the plain aggregates, and a parameter only as a side of a comparison,
+//!   BETWEEN, IN or LIKE, as an operand of `+ - *` in these, as an inserted value, or as an assigned value or
+//!   a term of one. A sign before a literal is applied to the value.
 //!
 //! # Why other texts with this key have this tree
-//! Equal keys mean equal bytes outside the literals, and marks (bytes that no key may otherwise hold) in the same
-//! places. The lexer reads left to right and a literal's token ends where the scan says it ends, so two such texts give
-//! the same tokens but for the spans of the marked ones, whose kinds agree. The parser looks at what a number or string
-//! says only where the tree has no expression for it (a length, a LIMIT, a name), and there `?` is a syntax error or
-//! the trees differ; so the template was not made.
+//! Equal keys mean equal bytes outside the literals, and marks (bytes that no key may otherwise hold) in the
+//! same places. The lexer reads left to right and a literal's token ends where the scan says it ends, so two
+//! such texts give the same tokens but for the spans of the marked ones, whose kinds agree. The parser looks
+//! at what a number or string says only where the tree has no expression for it (a length, a LIMIT, a name),
+//! and there `?` is a syntax error or the trees differ; so the template was not made.
 //!
 //! # What it does not do
-//! Joins, sub-queries and functions of expressions are planned each time. Blanks and case are not normalised: a program
-//! writes a statement the same way every time. [`crate::digest`] is the readable form for statistics, not a key.
+//! Joins, sub-queries and functions of expressions are planned each time. Blanks and case are not normalised:
+//! a program writes a statement the same way every time. [`crate::digest`] is the readable form for
+//! statistics, not a key.
 
 mod accept;
 mod scan;

@@ -1,11 +1,11 @@
-//! The latch beside `std::sync::RwLock` and `parking_lot::RwLock`: 1 to 64 threads, from reading only to writing only.
-//! Every contest is the same amount of work, so the time of one is the inverse of throughput.
+//! The latch beside `std::sync::RwLock` and `parking_lot::RwLock`: 1 to 64 threads, from reading only to
+//! writing only. Every contest is the same amount of work, so the time of one is the inverse of throughput.
 //!
 //! `cargo bench -p turnstile-sys --bench latch [-- latch/write-only]` measures point after point.
 //!
-//! `cargo bench -p turnstile-sys --bench latch -- --table 50 [write-only]` is for a machine that does other things too:
-//! for so many seconds it goes round all points, the three locks in turn at each, and prints the medians, and the
-//! medians of the ratios within a round, as JSON lines.
+//! `cargo bench -p turnstile-sys --bench latch -- --table 50 [write-only]` is for a machine that does other
+//! things too: for so many seconds it goes round all points, the three locks in turn at each, and prints the
+//! medians, and the medians of the ratios within a round, as JSON lines.
 
 #[path = "latch/contest.rs"]
 mod contest;

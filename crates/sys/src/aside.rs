@@ -1,14 +1,16 @@
-//! Stepping aside: work that takes long and that nobody else waits for leaves a busy thread to those who are many.
+//! Stepping aside: work that takes long and that nobody else waits for leaves a busy thread to those who are
+//! many.
 //!
 //! ```text
 //!   host's thread                           somewhere below, same thread        another thread of the host's
 //!   offer(true) ── poll a task ──────────── step().await: Pending, once
 //!   take_request()? ── hand the task on ──────────────────────────────────────── poll it: step() is over
 //! ```
-//! The host knows whether others wait for this thread; who is below knows whether what comes next is long (a report on
-//! a thousand sessions takes as long as twenty statements). Neither knows the other. The offer is state of one thread,
-//! so there is no race in it, and where nobody offers, a step is nothing. A host that offers must poll a task that took
-//! the offer once more without being woken for it: elsewhere, or here if there is no room.
+//! The host knows whether others wait for this thread; who is below knows whether what comes next is long (a
+//! report on a thousand sessions takes as long as twenty statements). Neither knows the other. The offer is
+//! state of one thread, so there is no race in it, and where nobody offers, a step is nothing. A host that
+//! offers must poll a task that took the offer once more without being woken for it: elsewhere, or here if
+//! there is no room.
 
 use std::cell::Cell;
 use std::future::Future;

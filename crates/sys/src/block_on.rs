@@ -1,5 +1,5 @@
-//! Runs one future on the thread that asks: for start and stop, and for tests. Whatever else sleeps on the thread while
-//! the future is polled, its wake-up stays: it is a flag of its own.
+//! Runs one future on the thread that asks: for start and stop, and for tests. Whatever else sleeps on the
+//! thread while the future is polled, its wake-up stays: it is a flag of its own.
 
 use std::pin::pin;
 use std::sync::Arc;

@@ -1,11 +1,12 @@
 //! CRC-32C of bytes, the checksum of pages, log groups and control blocks.
 //!
-//! Long runs of bytes are the `crc32c` crate's, which works three lanes at a time. A statement writes two groups of
-//! some sixty bytes, and there the crate's splitting by alignment costs more than the sum itself (flash sale,
-//! callgrind: 570 of 14,700 instructions a statement), so bytes up to `SHORT` are taken eight at a time where they lie.
+//! Long runs of bytes are the `crc32c` crate's, which works three lanes at a time. A statement writes two
+//! groups of some sixty bytes, and there the crate's splitting by alignment costs more than the sum itself
+//! (flash sale, callgrind: 570 of 14,700 instructions a statement), so bytes up to `SHORT` are taken eight at
+//! a time where they lie.
 //!
-//! Why `unsafe`: a function that uses the processor's CRC instruction may only be called after asking whether it has
-//! it.
+//! Why `unsafe`: a function that uses the processor's CRC instruction may only be called after asking whether
+//! it has it.
 
 /// Bytes up to which one lane is enough.
 const SHORT: usize = 256;
@@ -54,7 +55,8 @@ mod tests {
         assert_eq!(crc32c(&[0xff; 32]), 0x62a8_ab43);
     }
 
-    /// Every length around the border and every alignment: the same as the crate's, and the same in two parts.
+    /// Every length around the border and every alignment: the same as the crate's, and the same in two
+    /// parts.
     #[test]
     fn short_and_long_agree() {
         let mut rng = Rng::new(1);

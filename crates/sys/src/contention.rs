@@ -1,8 +1,9 @@
-//! How contended latches and mutexes are: classes with counters, the settings of spinning, and who is parked now.
+//! How contended latches and mutexes are: classes with counters, the settings of spinning, and who is parked
+//! now.
 //!
-//! Only a thread that could not enter at once comes here, so an uncontended latch writes nothing. The counters of a
-//! class lie in shards, one cache line each, and a thread always uses the same one: counting must not be the
-//! contention.
+//! Only a thread that could not enter at once comes here, so an uncontended latch writes nothing. The
+//! counters of a class lie in shards, one cache line each, and a thread always uses the same one: counting
+//! must not be the contention.
 //!
 //! | name | means |
 //! |---|---|
@@ -40,9 +41,9 @@ pub fn set_pause_multiplier(pauses: u32) {
     PAUSE_MULTIPLIER.store(pauses, Ordering::Relaxed);
 }
 
-/// Looks again and again for a while; true once `enter` says so. Between two looks the thread pauses for a random time
-/// up to the spin delay, the first rounds at most one, two, four ... processor pauses; from [`YIELD_FROM`] on it first
-/// offers the processor to others, one of which may be who keeps us out.
+/// Looks again and again for a while; true once `enter` says so. Between two looks the thread pauses for a
+/// random time up to the spin delay, the first rounds at most one, two, four ... processor pauses; from
+/// [`YIELD_FROM`] on it first offers the processor to others, one of which may be who keeps us out.
 pub(crate) fn spin(rounds_done: &mut u64, enter: impl Fn() -> bool) -> bool {
     // A model has no time to pass, only interleavings: spinning would add none and cost all.
     let rounds = if cfg!(any(loom, shuttle)) { 0 } else { SPIN_ROUNDS.load(Ordering::Relaxed) };
@@ -69,8 +70,8 @@ pub(crate) fn spin(rounds_done: &mut u64, enter: impl Fn() -> bool) -> bool {
 
 /// The round from which a spinning thread yields.
 const YIELD_FROM: u32 = 4;
-/// The multiplier counts pauses of the length they had when the settings got their defaults, some ten cycles. Since
-/// then the instruction has become about this many times as long.
+/// The multiplier counts pauses of the length they had when the settings got their defaults, some ten cycles.
+/// Since then the instruction has become about this many times as long.
 const PAUSE_FRACTION: u64 = 16;
 
 /// Whether a wait is for a shared hold, the exclusive one, or a mutex.
@@ -214,7 +215,8 @@ impl LatchClass {
         self.kind
     }
 
-    /// What it has seen so far. Sums of counters that go on counting: each is right for some moment of the call.
+    /// What it has seen so far. Sums of counters that go on counting: each is right for some moment of the
+    /// call.
     pub fn stats(&self) -> LatchStats {
         let mut stats = LatchStats::default();
         let mut used = self.used.load(Ordering::Relaxed);
@@ -268,7 +270,8 @@ impl LatchClass {
         }
     }
 
-    /// Puts the class on the list of all classes, once. Whoever makes a latch or mutex of the class does this.
+    /// Puts the class on the list of all classes, once. Whoever makes a latch or mutex of the class does
+    /// this.
     pub(crate) fn list(&'static self) {
         if !self.listed.load(Ordering::Relaxed) && !self.listed.swap(true, Ordering::Relaxed) {
             CLASSES.lock().push(self);
@@ -276,7 +279,8 @@ impl LatchClass {
     }
 }
 
-/// All classes of which there is, or was, a latch or mutex. Not part of any protocol, so no model needs to see it.
+/// All classes of which there is, or was, a latch or mutex. Not part of any protocol, so no model needs to
+/// see it.
 static CLASSES: parking_lot::Mutex<Vec<&'static LatchClass>> = parking_lot::Mutex::new(Vec::new());
 
 /// Every class of which there was ever a latch or mutex in this process, by name.

@@ -1,14 +1,16 @@
-//! Files by name, read and written at positions, blocking: the only door to the disk. Two implementations: [`RealDisk`]
-//! here, and the seeded [`FaultDisk`](crate::fault_disk::FaultDisk) that loses, tears and fails for tests.
+//! Files by name, read and written at positions, blocking: the only door to the disk. Two implementations:
+//! [`RealDisk`] here, and the seeded [`FaultDisk`](crate::fault_disk::FaultDisk) that loses, tears and fails
+//! for tests.
 //!
 //! What a caller may rely on after a crash, and no more:
-//! - bytes written before a successful [`DiskFile::sync`] are there; later ones may be there, in any order, torn at
-//!   sectors of [`SECTOR_SIZE`] bytes;
+//! - bytes written before a successful [`DiskFile::sync`] are there; later ones may be there, in any order,
+//!   torn at sectors of [`SECTOR_SIZE`] bytes;
 //! - a file created, renamed or removed is so for certain only after [`Disk::sync_dir`];
-//! - after a **failed** sync nothing is known about any byte since the last good one. Never sync again and believe it.
+//! - after a **failed** sync nothing is known about any byte since the last good one. Never sync again and
+//!   believe it.
 //!
-//! Only [`DiskFile::allocate`] says that the disk is full, by a type of its own. File systems that allocate late report
-//! want of space at the sync, and that is a failed sync like any other.
+//! Only [`DiskFile::allocate`] says that the disk is full, by a type of its own. File systems that allocate
+//! late report want of space at the sync, and that is a failed sync like any other.
 
 use rustix::fs::{FallocateFlags, FlockOperation};
 use std::fs::{File, OpenOptions};
@@ -93,11 +95,11 @@ pub trait DiskFile: Send + Sync {
     }
     /// Cuts the file, or extends it by a hole.
     fn set_len(&self, len: u64) -> io::Result<()>;
-    /// Extends the file to at least this length by zeros that really occupy the disk, so that a later write there
-    /// needs no space. A full disk is reported now and leaves the length as it was.
+    /// Extends the file to at least this length by zeros that really occupy the disk, so that a later write
+    /// there needs no space. A full disk is reported now and leaves the length as it was.
     fn allocate(&self, len: u64) -> Result<(), AllocateError>;
-    /// Claims the file against every other process that claims it, until it is closed. `ResourceBusy` if one has it. A
-    /// disk that no other process can see has nothing to do.
+    /// Claims the file against every other process that claims it, until it is closed. `ResourceBusy` if one
+    /// has it. A disk that no other process can see has nothing to do.
     fn claim(&self) -> io::Result<()> {
         Ok(())
     }
@@ -229,7 +231,8 @@ impl DiskFile for RealFile {
     }
 
     fn sync(&self) -> io::Result<()> {
-        // Not `File::sync_data`: it tries again when interrupted, and a second sync may hide the first one's failure.
+        // Not `File::sync_data`: it tries again when interrupted, and a second sync may hide the first one's
+        // failure.
         Ok(rustix::fs::fdatasync(&self.file)?)
     }
 
@@ -267,7 +270,8 @@ fn reserve(file: &File, offset: u64, len: u64) -> io::Result<()> {
     }
 }
 
-/// Written zeros, unlike reserved ones, need no change of the file's block map at the sync that follows a write there.
+/// Written zeros, unlike reserved ones, need no change of the file's block map at the sync that follows a
+/// write there.
 fn fill_with_zeros(file: &File, from: u64, to: u64) -> io::Result<()> {
     let zeros = vec![0; ZERO_CHUNK.min(usize::try_from(to - from).unwrap_or(ZERO_CHUNK))];
     let mut at = from;

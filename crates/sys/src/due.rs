@@ -1,5 +1,5 @@
-//! What a thread owes: a task that waits for work which its host does at the end of a turn says so here, on the thread
-//! that polls it.
+//! What a thread owes: a task that waits for work which its host does at the end of a turn says so here, on
+//! the thread that polls it.
 //!
 //! ```text
 //!   host's thread                                  somewhere below, same thread
@@ -8,8 +8,8 @@
 //!   poll whom the sync woke ────────────────────── one of them commits again: note()
 //!   settle(): true ── another sync, before the thread sleeps
 //! ```
-//! Whether anybody at all waits is not the question: those of other threads have hosts of their own. It is state of one
-//! thread, so there is no race in it.
+//! Whether anybody at all waits is not the question: those of other threads have hosts of their own. It is
+//! state of one thread, so there is no race in it.
 
 use std::cell::Cell;
 

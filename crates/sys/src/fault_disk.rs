@@ -1,19 +1,20 @@
-//! A disk in memory that behaves as badly as a real one may, reproducibly from its seed: at a crash, unsynced writes
-//! are lost, torn at sectors or reordered, unsynced names come and go; operations fail on request; space runs out.
+//! A disk in memory that behaves as badly as a real one may, reproducibly from its seed: at a crash, unsynced
+//! writes are lost, torn at sectors or reordered, unsynced names come and go; operations fail on request;
+//! space runs out.
 //!
 //! ```text
 //!   write ──> cache (what reads see) + pending list ──sync──> durable image
 //!                                          │
 //!   crash: durable image + a random part of the pending list ──> the next FaultDisk
 //! ```
-//! Of several unsynced writes to one sector a beginning survives, never a later one without an earlier: the cache holds
-//! one copy of a sector, so what the device got at any moment contains all writes before that moment.
-//! A **failed** sync is modelled as Linux has it: the cache keeps showing the data, some of it has reached the device,
-//! and the rest is never written by any later sync.
-//! A process that **dies** leaves the cache as it is: what it had written and not synced is still pending, and the next
-//! process reads it without knowing. [`FaultKind::Killed`] lets it die in the middle of an operation.
-//! Names follow a journal, as on ext4: [`Disk::sync_dir`] makes all changes durable; syncing a new file makes its
-//! creation (and what was done before it) durable; at a crash a beginning of the rest survives.
+//! Of several unsynced writes to one sector a beginning survives, never a later one without an earlier: the
+//! cache holds one copy of a sector, so what the device got at any moment contains all writes before that
+//! moment. A **failed** sync is modelled as Linux has it: the cache keeps showing the data, some of it has
+//! reached the device, and the rest is never written by any later sync. A process that **dies** leaves the
+//! cache as it is: what it had written and not synced is still pending, and the next process reads it without
+//! knowing. [`FaultKind::Killed`] lets it die in the middle of an operation. Names follow a journal, as on
+//! ext4: [`Disk::sync_dir`] makes all changes durable; syncing a new file makes its creation (and what was
+//! done before it) durable; at a crash a beginning of the rest survives.
 
 mod image;
 
@@ -33,8 +34,8 @@ pub enum FaultKind {
     NoSpace,
     /// A sync fails for want of space, as on a file system that allocates late; all else goes on.
     NoSpaceAtSync,
-    /// The process dies here, whatever was asked for: a write may have done a part of its work, nothing else is done
-    /// any more. [`FaultDisk::kill`] is what the next process finds.
+    /// The process dies here, whatever was asked for: a write may have done a part of its work, nothing else
+    /// is done any more. [`FaultDisk::kill`] is what the next process finds.
     Killed,
 }
 
@@ -131,8 +132,8 @@ impl FaultDisk {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Cuts the power: returns the disk as the machine finds it when it is on again. Every later operation on this one
-    /// or its files fails.
+    /// Cuts the power: returns the disk as the machine finds it when it is on again. Every later operation on
+    /// this one or its files fails.
     pub fn crash(&self) -> FaultDisk {
         let mut state = self.state();
         let mut rng = state.rng.fork();
@@ -159,8 +160,8 @@ impl FaultDisk {
         })
     }
 
-    /// Kills the process only: the operating system keeps what was written, synced or not. Every later operation on
-    /// this value fails; the returned one goes on.
+    /// Kills the process only: the operating system keeps what was written, synced or not. Every later
+    /// operation on this value fails; the returned one goes on.
     pub fn kill(&self) -> FaultDisk {
         let mut state = self.state();
         state.off = true;
@@ -192,8 +193,8 @@ impl FaultDisk {
         self.plant(nth, true, kind);
     }
 
-    /// Has the process die in the `nth` changing operation from now on of files whose name contains `part` (1 is the
-    /// next).
+    /// Has the process die in the `nth` changing operation from now on of files whose name contains `part` (1
+    /// is the next).
     pub fn die_in(&self, part: &str, nth: u64) {
         self.state().death = Some((part.to_string(), nth.max(1)));
     }
@@ -221,8 +222,8 @@ impl FaultDisk {
         self.state().used_bytes() as usize
     }
 
-    /// Plants a bug: from now on syncs of files whose name contains `part` do nothing and say they worked, until the
-    /// next crash. A test that does not notice is weak.
+    /// Plants a bug: from now on syncs of files whose name contains `part` do nothing and say they worked,
+    /// until the next crash. A test that does not notice is weak.
     pub fn skip_sync_of(&self, part: &str) {
         self.state().unsynced_names.push(part.to_string());
     }

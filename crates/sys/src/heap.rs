@@ -1,12 +1,12 @@
-//! The process's heap as the machine sees it: how much memory is resident, and giving back what was freed; and how the
-//! allocator is set, so that no call of it takes long.
+//! The process's heap as the machine sees it: how much memory is resident, and giving back what was freed;
+//! and how the allocator is set, so that no call of it takes long.
 //!
-//! The allocator keeps freed memory for the next one who asks. After one huge answer or transaction that may be
-//! gigabytes which the rest of the machine goes without; so somebody has to say now and then that it is enough.
-//! Measured: 17 ms for 340 MB that go back, 0.25 ms when nothing does.
+//! The allocator keeps freed memory for the next one who asks. After one huge answer or transaction that may
+//! be gigabytes which the rest of the machine goes without; so somebody has to say now and then that it is
+//! enough. Measured: 17 ms for 340 MB that go back, 0.25 ms when nothing does.
 //!
-//! Why `unsafe`: the calls are the C library's, and have no safe names. They take no pointers and may be made from any
-//! thread at any time.
+//! Why `unsafe`: the calls are the C library's, and have no safe names. They take no pointers and may be made
+//! from any thread at any time.
 
 use std::fs;
 
@@ -21,7 +21,8 @@ pub fn resident_bytes() -> u64 {
 pub fn give_back() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
-        // SAFETY: glibc's `int malloc_trim(size_t)`, which takes no pointer and is safe to call from any thread.
+        // SAFETY: glibc's `int malloc_trim(size_t)`, which takes no pointer and is safe to call from any
+        // thread.
         #[allow(unsafe_code)]
         unsafe extern "C" {
             /// glibc: bytes to keep at the top of the heap; 1 if anything went back.
@@ -39,8 +40,9 @@ unsafe extern "C" {
     safe fn mallopt(parameter: std::ffi::c_int, value: std::ffi::c_int) -> std::ffi::c_int;
 }
 
-/// Threads share the allocator's memory from now on. With an area for each thread, what one has freed is lost to the
-/// others and stays in the address space for good: where that is limited, nobody would have room any more.
+/// Threads share the allocator's memory from now on. With an area for each thread, what one has freed is lost
+/// to the others and stays in the address space for good: where that is limited, nobody would have room any
+/// more.
 pub fn share_among_threads() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
@@ -50,10 +52,10 @@ pub fn share_among_threads() {
     }
 }
 
-/// Small pieces are joined with their neighbours when they are freed. The allocator would put them on lists of their
-/// own and join all that have gathered there in one call that wants or frees a large piece: after a sort of a million
-/// rows half a second, in which nobody else who uses the same area allocates. The few of each size that a thread
-/// keeps for itself stay as they are, so a short statement does not notice.
+/// Small pieces are joined with their neighbours when they are freed. The allocator would put them on lists
+/// of their own and join all that have gathered there in one call that wants or frees a large piece: after a
+/// sort of a million rows half a second, in which nobody else who uses the same area allocates. The few of
+/// each size that a thread keeps for itself stay as they are, so a short statement does not notice.
 pub fn join_at_once() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
@@ -121,7 +123,8 @@ mod tests {
         assert!(rounds.iter().any(|(few, many)| many / 20 < *few), "{rounds:?}");
     }
 
-    /// Many small pieces with one that stays in front of the free top: the allocator keeps them all until it is told.
+    /// Many small pieces with one that stays in front of the free top: the allocator keeps them all until it
+    /// is told.
     #[test]
     fn what_was_freed_goes_back() {
         const PIECES: usize = 64_000;

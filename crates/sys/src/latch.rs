@@ -1,5 +1,5 @@
-//! The latch: a thread's short hold on a page or structure, shared by readers or exclusive to a writer. Never held
-//! across a wait of a session: the guards cannot be sent to another thread.
+//! The latch: a thread's short hold on a page or structure, shared by readers or exclusive to a writer. Never
+//! held across a wait of a session: the guards cannot be sent to another thread.
 //!
 //! ```text
 //!   state:  | readers ... | drain parked | woken | queued | writer |
@@ -9,33 +9,35 @@
 //!   a reader enters unless the writer bit is set
 //! ```
 //!
-//! Only the writer bit keeps anybody out, so whoever cannot enter waits for one thing: that the bit is cleared. It
-//! spins for a while, then parks in a queue, first come first served. The drain has a parking place of its own: there
-//! is one claimer at a time, and the last reader out wakes it.
+//! Only the writer bit keeps anybody out, so whoever cannot enter waits for one thing: that the bit is
+//! cleared. It spins for a while, then parks in a queue, first come first served. The drain has a parking
+//! place of its own: there is one claimer at a time, and the last reader out wakes it.
 //!
-//! **Handing on.** A leaving writer wakes the head of the queue and frees the latch: the woken one competes with those
-//! that run, and usually loses to them, which is what keeps the latch busy while the woken one is being scheduled. The
-//! `woken` bit says that such a one is on its way, and while it is set nobody wakes another. If it loses it goes back
-//! to the head of the queue. Competing is bounded: once [`FAIR_EVERY`] has passed since the latch was last handed on in
-//! order, a leaving writer gives it to the head directly, a writer alone or all queued readers together.
+//! **Handing on.** A leaving writer wakes the head of the queue and frees the latch: the woken one competes
+//! with those that run, and usually loses to them, which is what keeps the latch busy while the woken one is
+//! being scheduled. The `woken` bit says that such a one is on its way, and while it is set nobody wakes
+//! another. If it loses it goes back to the head of the queue. Competing is bounded: once [`FAIR_EVERY`] has
+//! passed since the latch was last handed on in order, a leaving writer gives it to the head directly, a
+//! writer alone or all queued readers together.
 //!
 //! The argument, for progress of both sides:
-//! 1. *Nobody is forgotten.* While the queue is not empty, the writer bit is set or the woken bit is: a thread that
-//!    queues does so only while the writer bit is set; a writer that leaves and finds no woken bit wakes somebody; a
-//!    woken one that enters gives the bit on to the next in the queue, and one that loses clears it only while the
-//!    writer bit is set.
-//! 2. *A writer waits for a bounded time.* Readers cannot keep it out once it has claimed, and those inside leave. It
-//!    claims at the latest when it is the head at a hand-on in order; the queue ahead of it only shrinks, by one writer
-//!    or one batch of readers each [`FAIR_EVERY`] plus one hold and one wake-up.
-//! 3. *A reader likewise.* It stands in the same queue, and all readers queued at a hand-on in order that finds a
-//!    reader at the head are let in together: readers wait for no more writers than were queued before the first of
-//!    them.
+//! 1. *Nobody is forgotten.* While the queue is not empty, the writer bit is set or the woken bit is: a
+//!    thread that queues does so only while the writer bit is set; a writer that leaves and finds no woken
+//!    bit wakes somebody; a woken one that enters gives the bit on to the next in the queue, and one that
+//!    loses clears it only while the writer bit is set.
+//! 2. *A writer waits for a bounded time.* Readers cannot keep it out once it has claimed, and those inside
+//!    leave. It claims at the latest when it is the head at a hand-on in order; the queue ahead of it only
+//!    shrinks, by one writer or one batch of readers each [`FAIR_EVERY`] plus one hold and one wake-up.
+//! 3. *A reader likewise.* It stands in the same queue, and all readers queued at a hand-on in order that
+//!    finds a reader at the head are let in together: readers wait for no more writers than were queued
+//!    before the first of them.
 //!
-//! (Letting readers pass in batches between writers is the idea of phase-fair locks: Brandenburg and Anderson,
-//! "Spin-based reader-writer synchronization for multiprocessor real-time systems", 2010. Competing with a bound is the
-//! idea of eventual fairness, as in WebKit's WTF::Lock.)
+//! (Letting readers pass in batches between writers is the idea of phase-fair locks: Brandenburg and
+//! Anderson, "Spin-based reader-writer synchronization for multiprocessor real-time systems", 2010. Competing
+//! with a bound is the idea of eventual fairness, as in WebKit's WTF::Lock.)
 //!
-//! A thread must not take a shared hold twice: a writer that claims in between would stop the second one for ever.
+//! A thread must not take a shared hold twice: a writer that claims in between would stop the second one for
+//! ever.
 //!
 //! | field | changed by | under |
 //! |---|---|---|
@@ -123,7 +125,8 @@ impl Latch {
         }
     }
 
-    /// As [`Latch::lock_shared`], counting a wait in another class: what a latch guards may change over its life.
+    /// As [`Latch::lock_shared`], counting a wait in another class: what a latch guards may change over its
+    /// life.
     #[inline]
     #[track_caller]
     pub fn lock_shared_as(&self, class: impl FnOnce() -> &'static LatchClass) {
@@ -244,8 +247,8 @@ impl Latch {
         }
     }
 
-    /// With the queue's mutex: either the latch is entered now (false), or the writer bit was seen together with
-    /// setting `set` and clearing `clear` (true).
+    /// With the queue's mutex: either the latch is entered now (false), or the writer bit was seen together
+    /// with setting `set` and clearing `clear` (true).
     fn queue_up(&self, side: Side, set: u32, clear: u32) -> bool {
         loop {
             if self.change(|state| (state & WRITER != 0).then_some((state | set) & !clear), Ordering::Relaxed)
@@ -258,8 +261,8 @@ impl Latch {
         }
     }
 
-    /// The last of those woken has entered. A writer wakes others when it leaves; a reader, who may leave unnoticed
-    /// among others, wakes the next now. If nobody is woken, the bits are cleared.
+    /// The last of those woken has entered. A writer wakes others when it leaves; a reader, who may leave
+    /// unnoticed among others, wakes the next now. If nobody is woken, the bits are cleared.
     fn give_on(&self, mut queue: MutexGuard<'_, Queue>, side: Side) {
         let woken = if side == Side::Reader { queue.pop_to_compete() } else { Vec::new() };
         let clear = if woken.is_empty() { WOKEN } else { 0 } | if queue.is_empty() { QUEUED } else { 0 };
@@ -332,8 +335,8 @@ impl Latch {
             return;
         }
         let mut queue = self.queue.lock();
-        // The woken bit was clear, so it stays so while this thread has the mutex, and nobody enters while the writer
-        // bit is set: the stores below have no competition.
+        // The woken bit was clear, so it stays so while this thread has the mutex, and nobody enters while
+        // the writer bit is set: the stores below have no competition.
         let granted = queue.pop_in_order();
         let woken = if granted.first().is_some_and(|first| first.side() == Side::Writer) {
             Vec::new()

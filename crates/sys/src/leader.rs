@@ -1,10 +1,11 @@
-//! One works for all: of many threads that need the same thing done, one does it, the others wait and find it done.
+//! One works for all: of many threads that need the same thing done, one does it, the others wait and find it
+//! done.
 
 use crate::sync::{Condvar, Mutex, wait_on};
 
-/// At most one thread works at a time. Who finds somebody at work may wait ([`Leader::run_unless`]) or leave the work
-/// to it ([`Leader::lead_or_leave`]): then it is the worker's duty to ask [`Leader::take_left`] when it is done, and to
-/// see to it that the work is done once more.
+/// At most one thread works at a time. Who finds somebody at work may wait ([`Leader::run_unless`]) or leave
+/// the work to it ([`Leader::lead_or_leave`]): then it is the worker's duty to ask [`Leader::take_left`] when
+/// it is done, and to see to it that the work is done once more.
 #[derive(Debug)]
 pub struct Leader {
     state: Mutex<State>,

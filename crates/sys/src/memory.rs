@@ -1,5 +1,5 @@
-//! How much memory this process may use: what the machine has, what its control group allows, and its address space
-//! limit, whichever is least; and whether there is room for more of it now.
+//! How much memory this process may use: what the machine has, what its control group allows, and its address
+//! space limit, whichever is least; and whether there is room for more of it now.
 
 use std::fs;
 use std::hint::black_box;
@@ -18,13 +18,14 @@ pub fn limit_bytes() -> Option<u64> {
     [machine, group, space].into_iter().flatten().min()
 }
 
-/// Whether there is room for so many bytes, and for half a gigabyte or an eighth of [`limit_bytes`] besides, whichever
-/// is less.
+/// Whether there is room for so many bytes, and for half a gigabyte or an eighth of [`limit_bytes`] besides,
+/// whichever is less.
 ///
-/// An allocation that fails ends the process, so what can be refused asks here before. Where memory is given out beyond
-/// what there is (no limit of the address space, overcommitment), the answer is yes. Room that two threads ask for at
-/// once may be there for one: the part besides is for them, for copies that are dropped at once, and for what nobody
-/// asks for. Where the address space is limited nothing is reserved to find out: another thread may allocate meanwhile.
+/// An allocation that fails ends the process, so what can be refused asks here before. Where memory is given
+/// out beyond what there is (no limit of the address space, overcommitment), the answer is yes. Room that two
+/// threads ask for at once may be there for one: the part besides is for them, for copies that are dropped at
+/// once, and for what nobody asks for. Where the address space is limited nothing is reserved to find out:
+/// another thread may allocate meanwhile.
 pub fn has_room(bytes: u64) -> bool {
     static BESIDES: OnceLock<u64> = OnceLock::new();
     let besides = *BESIDES.get_or_init(|| limit_bytes().map_or(0, |limit| (limit / 8).min(512 << 20)));
@@ -77,7 +78,8 @@ fn can_reserve(bytes: u64) -> bool {
     reserved
 }
 
-/// To be called before there are threads: sets the allocator. Where the address space is limited, they share its memory.
+/// To be called before there are threads: sets the allocator. Where the address space is limited, they share
+/// its memory.
 pub fn prepare() {
     heap::join_at_once();
     let limits = fs::read_to_string("/proc/self/limits").ok();

@@ -6,8 +6,9 @@
 //!          │ no: leave the waker                     │ no: leave the reason, take the waker
 //!          └── Pending                               └── wake outside the mutex, true
 //! ```
-//! Both sides meet under one short mutex, so there is no moment at which the waiter has looked and the completer has
-//! not seen its waker. The first reason wins; later ones are refused, which is how two completers learn who decided.
+//! Both sides meet under one short mutex, so there is no moment at which the waiter has looked and the
+//! completer has not seen its waker. The first reason wins; later ones are refused, which is how two
+//! completers learn who decided.
 
 use crate::sync::Mutex;
 use std::future::poll_fn;
@@ -31,7 +32,8 @@ impl<R: Copy> WaitCell<R> {
         WaitCell { inner: Mutex::new(Inner { reason: None, waker: None }) }
     }
 
-    /// Ends the wait with this reason and wakes the waiter. False if it had ended already; then nothing happens.
+    /// Ends the wait with this reason and wakes the waiter. False if it had ended already; then nothing
+    /// happens.
     pub fn complete(&self, reason: R) -> bool {
         let waker = {
             let mut inner = self.inner.lock();
@@ -47,7 +49,8 @@ impl<R: Copy> WaitCell<R> {
         true
     }
 
-    /// Has the waiter polled again although nothing is decided, so that it looks at something outside the cell.
+    /// Has the waiter polled again although nothing is decided, so that it looks at something outside the
+    /// cell.
     pub fn nudge(&self) {
         let waker = self.inner.lock().waker.take();
         if let Some(waker) = waker {
@@ -60,8 +63,8 @@ impl<R: Copy> WaitCell<R> {
         self.inner.lock().reason
     }
 
-    /// The reason, or leaves the waker. Whatever the waiter looks at besides the cell it must look at *after* this
-    /// call: then a nudge is never lost.
+    /// The reason, or leaves the waker. Whatever the waiter looks at besides the cell it must look at *after*
+    /// this call: then a nudge is never lost.
     pub fn poll_wait(&self, context: &mut Context<'_>) -> Poll<R> {
         let mut inner = self.inner.lock();
         if let Some(reason) = inner.reason {

@@ -1,13 +1,15 @@
-//! [`PinCount`]: who may use a slot of memory whose content can be exchanged. Users pin without a latch; the one who
-//! exchanges the content takes the slot only when nobody has it pinned. Of a pin and a take, one wins.
+//! [`PinCount`]: who may use a slot of memory whose content can be exchanged. Users pin without a latch; the
+//! one who exchanges the content takes the slot only when nobody has it pinned. Of a pin and a take, one
+//! wins.
 //!
 //! The word holds a RESIDENT bit and the number of pins. Laws:
-//! 1. `try_take` succeeds only from exactly "resident, no pins", and clears RESIDENT; its caller then owns the slot
-//!    until it calls `settle`.
+//! 1. `try_take` succeeds only from exactly "resident, no pins", and clears RESIDENT; its caller then owns
+//!    the slot until it calls `settle`.
 //! 2. A pin that found RESIDENT keeps the slot resident until it is dropped.
-//! 3. A pin that did not is dropped at once and promises nothing; such stray pins may come and go at any time, so the
-//!    owner changes the word by addition only.
-//! 4. What a slot holds (its name) is written by the owner before `settle`. A user reads it once more after pinning.
+//! 3. A pin that did not is dropped at once and promises nothing; such stray pins may come and go at any
+//!    time, so the owner changes the word by addition only.
+//! 4. What a slot holds (its name) is written by the owner before `settle`. A user reads it once more after
+//!    pinning.
 
 use crate::sync::atomic::{AtomicU32, Ordering};
 

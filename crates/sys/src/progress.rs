@@ -8,8 +8,8 @@
 //!     │ leave (position, waker)               │ release it
 //!     └── Pending                             └── wake them, outside the mutex
 //! ```
-//! The second look and the taking out happen under the same mutex, after the store: a waiter either sees the new
-//! position or is seen. Waiters are kept in order of position; new ones nearly always belong at the end.
+//! The second look and the taking out happen under the same mutex, after the store: a waiter either sees the
+//! new position or is seen. Waiters are kept in order of position; new ones nearly always belong at the end.
 
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -85,7 +85,8 @@ impl Progress {
         self.wake_reached()
     }
 
-    /// The first half of [`Progress::advance_to`]: everybody who looks sees the position; nobody is woken yet.
+    /// The first half of [`Progress::advance_to`]: everybody who looks sees the position; nobody is woken
+    /// yet.
     pub fn publish(&self, position: u64) {
         self.reached.fetch_max(position, Ordering::SeqCst);
     }

@@ -1,6 +1,7 @@
-//! The order of latches, checked: in debug builds every thread keeps a stack of the ranks it holds, and taking one that
-//! does not lie further down panics, naming both. Release builds compile all of it away. [`RankedMutex`] is the mutex
-//! of that order, with a class that counts its waits; `unsafe` here is its door to the value.
+//! The order of latches, checked: in debug builds every thread keeps a stack of the ranks it holds, and
+//! taking one that does not lie further down panics, naming both. Release builds compile all of it away.
+//! [`RankedMutex`] is the mutex of that order, with a class that counts its waits; `unsafe` here is its door
+//! to the value.
 //!
 //! ```text
 //!   held:  2 tree, 3 page, 3 page      take 9 pool shard: fine      take 2 tree: panic "tree (2) under page (3)"
@@ -55,7 +56,8 @@ impl Held {
         Self::token(rank)
     }
 
-    /// Call after a successful try: trying is allowed against the order, for it cannot close a circle of waiters.
+    /// Call after a successful try: trying is allowed against the order, for it cannot close a circle of
+    /// waiters.
     pub fn after_try(rank: Rank) -> Self {
         #[cfg(debug_assertions)]
         stack::push(rank);
@@ -119,8 +121,8 @@ mod stack {
     }
 }
 
-/// What keeps others out. The latch; in models the checker's own mutex, for the latch has models of its own, and a
-/// model of something that uses a mutex is not to explore the inside of the mutex too.
+/// What keeps others out. The latch; in models the checker's own mutex, for the latch has models of its own,
+/// and a model of something that uses a mutex is not to explore the inside of the mutex too.
 mod gate {
     use crate::contention::LatchClass;
 
@@ -165,8 +167,8 @@ mod gate {
     pub(super) use chosen::*;
 }
 
-/// A mutex with a place in the order and a class whose waits are counted: a [`Latch`](crate::latch::Latch) that is only
-/// taken exclusively, around a value.
+/// A mutex with a place in the order and a class whose waits are counted: a [`Latch`](crate::latch::Latch)
+/// that is only taken exclusively, around a value.
 pub struct RankedMutex<T> {
     latch: gate::Gate,
     #[cfg(debug_assertions)]
@@ -175,7 +177,8 @@ pub struct RankedMutex<T> {
 }
 
 #[expect(unsafe_code, reason = "the latch gives the value to one thread at a time")]
-// SAFETY: the value is reached only through a guard, which holds the latch exclusively, or through `&mut self`.
+// SAFETY: the value is reached only through a guard, which holds the latch exclusively, or through
+// `&mut self`.
 unsafe impl<T: Send> Sync for RankedMutex<T> {}
 
 impl<T: fmt::Debug> fmt::Debug for RankedMutex<T> {
@@ -259,8 +262,8 @@ pub struct RankedRwLock<T> {
 }
 
 #[expect(unsafe_code, reason = "the latch gives the value to readers, or to one writer")]
-// SAFETY: the value is reached only through guards: shared ones give `&T` to many threads, the exclusive one `&mut T`
-// to one.
+// SAFETY: the value is reached only through guards: shared ones give `&T` to many threads, the exclusive one
+// `&mut T` to one.
 unsafe impl<T: Send + Sync> Sync for RankedRwLock<T> {}
 
 impl<T> fmt::Debug for RankedRwLock<T> {

@@ -1,14 +1,15 @@
-//! Relay: whoever hands a short lock to a sleeper may also run it, here and now, instead of waiting for its own thread.
+//! Relay: whoever hands a short lock to a sleeper may also run it, here and now, instead of waiting for its
+//! own thread.
 //!
 //! ```text
 //!   host's thread                        lock room, same thread              the sleeper's waker
 //!   open(places) ── poll a task ──────── reserve()? then hand(wake) ──────── is_handed(): into the host's guests
 //!                ── poll the guests ──── (they release, and hand on)
 //! ```
-//! The layers between know nothing of each other: the host says how many guests this thread will still poll, the giver
-//! takes a place and wakes inside [`hand`], and the waker, which is the host's own, asks [`is_handed`]. A waker that
-//! does not ask is woken as ever. All of it is state of one thread, so there is no race in it. On a thread without a
-//! host there are no places, and nothing is ever handed.
+//! The layers between know nothing of each other: the host says how many guests this thread will still poll,
+//! the giver takes a place and wakes inside [`hand`], and the waker, which is the host's own, asks
+//! [`is_handed`]. A waker that does not ask is woken as ever. All of it is state of one thread, so there is
+//! no race in it. On a thread without a host there are no places, and nothing is ever handed.
 
 use std::cell::Cell;
 
@@ -17,8 +18,8 @@ crate::sync::thread_local! {
     static HANDING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// This thread promises to poll, as soon as the present poll returns, up to so many tasks that are handed to it. 0 ends
-/// the promise.
+/// This thread promises to poll, as soon as the present poll returns, up to so many tasks that are handed to
+/// it. 0 ends the promise.
 pub fn open(places: u32) {
     PLACES.with(|cell| cell.set(places));
 }

@@ -1,4 +1,5 @@
-//! Relief: work that cannot stop in the middle of a poll has its thread's other tasks looked after by another thread.
+//! Relief: work that cannot stop in the middle of a poll has its thread's other tasks looked after by another
+//! thread.
 //!
 //! ```text
 //!   host's thread                        somewhere below, same thread               another thread of the host's
@@ -7,10 +8,10 @@
 //!                                        relieve() ─────────────────────────────── takes over all other tasks
 //!   end(): whether that happened
 //! ```
-//! A future gives way at its waits. What computes one value (a function on a long text, a row with thousands of calls)
-//! has none: it calls [`worked`] now and then instead, as it looks for KILL, and no clock is read before it does. The
-//! host hires; who is below knows that it takes long; neither knows the other. All of it is state of one thread, so
-//! there is no race in it, and on a thread without a host nothing happens.
+//! A future gives way at its waits. What computes one value (a function on a long text, a row with thousands
+//! of calls) has none: it calls [`worked`] now and then instead, as it looks for KILL, and no clock is read
+//! before it does. The host hires; who is below knows that it takes long; neither knows the other. All of it
+//! is state of one thread, so there is no race in it, and on a thread without a host nothing happens.
 
 use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
@@ -62,7 +63,8 @@ pub fn ahead() {
     }
 }
 
-/// A piece of work is done, of some ten microseconds or more, and more may follow before the task can give way.
+/// A piece of work is done, of some ten microseconds or more, and more may follow before the task can give
+/// way.
 pub fn worked() {
     WATCH.with(|cell| match cell.get() {
         Watch::Off | Watch::Relieved => {}

@@ -1,6 +1,6 @@
-//! Seeded pseudo-randomness: the same seed gives the same numbers on every machine and in every version. Not for
-//! secrets. Xoshiro256++ (Blackman and Vigna, "Scrambled linear pseudorandom number generators", 2021), seeded by
-//! splitmix64.
+//! Seeded pseudo-randomness: the same seed gives the same numbers on every machine and in every version. Not
+//! for secrets. Xoshiro256++ (Blackman and Vigna, "Scrambled linear pseudorandom number generators", 2021),
+//! seeded by splitmix64.
 
 /// A generator. Cheap to make; one per thread or test.
 #[derive(Clone, Debug)]

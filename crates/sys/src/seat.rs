@@ -1,5 +1,5 @@
-//! [`Seat`]: where a task's future lies while no thread polls it, and whether the task is on a list of those to be
-//! polled.
+//! [`Seat`]: where a task's future lies while no thread polls it, and whether the task is on a list of those
+//! to be polled.
 //!
 //! ```text
 //!   anybody                      a thread that polls                 somebody else who wants to poll
@@ -11,12 +11,12 @@
 //!                                put_back(): missed -> poll once more
 //! ```
 //! Laws:
-//! 1. The future is in the seat or in one thread's hands; after `close` it is in nobody's, as soon as that thread
-//!    brings it back.
-//! 2. Who queued a task, or found it queued, before `unqueue` has what it wrote before that seen by the poll that
-//!    follows `unqueue`; who comes later finds it not queued and has to put it on a list.
-//! 3. Who found the seat empty is not forgotten: whoever puts the future back is told, and sees to it that the task is
-//!    polled again.
+//! 1. The future is in the seat or in one thread's hands; after `close` it is in nobody's, as soon as that
+//!    thread brings it back.
+//! 2. Who queued a task, or found it queued, before `unqueue` has what it wrote before that seen by the poll
+//!    that follows `unqueue`; who comes later finds it not queued and has to put it on a list.
+//! 3. Who found the seat empty is not forgotten: whoever puts the future back is told, and sees to it that
+//!    the task is polled again.
 
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, Ordering};
@@ -53,8 +53,8 @@ impl<W> Seat<W> {
         !self.queued.swap(true, Ordering::SeqCst)
     }
 
-    /// As [`Seat::queue`], without the exchange: only for the thread that keeps the list. A call of `queue` that comes
-    /// in between puts the task on a list once more, which is harmless.
+    /// As [`Seat::queue`], without the exchange: only for the thread that keeps the list. A call of `queue`
+    /// that comes in between puts the task on a list once more, which is harmless.
     #[must_use]
     pub fn queue_here(&self) -> bool {
         let waits = !self.queued.load(Ordering::Relaxed);
@@ -64,8 +64,8 @@ impl<W> Seat<W> {
         waits
     }
 
-    /// Before a poll of a task from a list. An exchange: whoever found the task queued before it has its condition seen
-    /// by this poll.
+    /// Before a poll of a task from a list. An exchange: whoever found the task queued before it has its
+    /// condition seen by this poll.
     pub fn unqueue(&self) {
         self.queued.swap(false, Ordering::AcqRel);
     }
@@ -75,8 +75,8 @@ impl<W> Seat<W> {
         self.queued.load(Ordering::Relaxed)
     }
 
-    /// Takes the future in order to poll it. None: another thread has it, which will see to it that the task is polled
-    /// once more, or the task has ended.
+    /// Takes the future in order to poll it. None: another thread has it, which will see to it that the task
+    /// is polled once more, or the task has ended.
     pub fn take(&self) -> Option<W> {
         let mut place = self.place.lock();
         let work = place.work.take();

@@ -1,5 +1,6 @@
-//! A disk that stands still on request: reads or syncs of chosen files wait until they are let go. For tests of what a
-//! kill, a vanished client or anybody else may do meanwhile. It wraps another disk and adds nothing else.
+//! A disk that stands still on request: reads or syncs of chosen files wait until they are let go. For tests
+//! of what a kill, a vanished client or anybody else may do meanwhile. It wraps another disk and adds nothing
+//! else.
 //!
 //! ```text
 //!   stand(Reads, "data")  ->  a read of a file with that in its name waits    let_go()  ->  it and all others go on

@@ -1,5 +1,6 @@
-//! A stream of bytes with many appenders and one drainer that may be slow. Appenders copy into the active buffer under
-//! a short mutex; the drainer swaps it for an empty one and works on it outside the mutex, so nobody ever waits for it.
+//! A stream of bytes with many appenders and one drainer that may be slow. Appenders copy into the active
+//! buffer under a short mutex; the drainer swaps it for an empty one and works on it outside the mutex, so
+//! nobody ever waits for it.
 //!
 //! ```text
 //!   appenders ──copy──> [ active buffer ]  <──swap──>  [ spare ] ──> drainer writes it out, hands it back empty
@@ -14,7 +15,8 @@ use crate::sync::atomic::{AtomicU64, Ordering};
 #[derive(Debug)]
 pub struct SwapBuffer {
     active: RankedMutex<Active>,
-    /// End of the stream, for those who only ask. Stored under the mutex, so it never lags behind a returned append.
+    /// End of the stream, for those who only ask. Stored under the mutex, so it never lags behind a returned
+    /// append.
     end: AtomicU64,
 }
 
@@ -43,8 +45,8 @@ impl Active {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Counts bytes as appended without keeping any, and drops those that were kept. Nobody drains the stream from here
-    /// on: [`SwapBuffer::take`] gives nothing more.
+    /// Counts bytes as appended without keeping any, and drops those that were kept. Nobody drains the stream
+    /// from here on: [`SwapBuffer::take`] gives nothing more.
     pub fn skip(&mut self, count: u64) {
         self.skipped = true;
         self.start = self.end() + count;
@@ -72,8 +74,9 @@ impl SwapBuffer {
         self.end.load(Ordering::Acquire)
     }
 
-    /// Takes what was appended since the last call and its position, and leaves `spare` (emptied) in its place. `None`
-    /// once anything was skipped: then the stream has a gap, and nothing behind it may count as drained.
+    /// Takes what was appended since the last call and its position, and leaves `spare` (emptied) in its
+    /// place. `None` once anything was skipped: then the stream has a gap, and nothing behind it may count as
+    /// drained.
     pub fn take(&self, mut spare: Vec<u8>) -> Option<(u64, Vec<u8>)> {
         spare.clear();
         let mut active = self.active.lock();

@@ -1,7 +1,8 @@
-//! The one import seam for primitives that a model checker must be able to replace: real ones in a normal build, loom's
-//! under `--cfg loom`, shuttle's under `--cfg shuttle`. The only file that names those crates. `Mutex::lock` gives the
-//! guard itself everywhere: a panic while it is held does not poison it (the process is about to end or the session is
-//! contained by its worker, and every guarded structure here is restored before anything that can panic).
+//! The one import seam for primitives that a model checker must be able to replace: real ones in a normal
+//! build, loom's under `--cfg loom`, shuttle's under `--cfg shuttle`. The only file that names those crates.
+//! `Mutex::lock` gives the guard itself everywhere: a panic while it is held does not poison it (the process
+//! is about to end or the session is contained by its worker, and every guarded structure here is restored
+//! before anything that can panic).
 
 #[cfg(not(any(loom, shuttle)))]
 mod chosen {
@@ -68,8 +69,8 @@ mod chosen {
         pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
             self.0.try_lock().ok()
         }
-        /// Whether somebody holds it. The answer is old when it comes, and a model, which could only try, always says
-        /// no.
+        /// Whether somebody holds it. The answer is old when it comes, and a model, which could only try,
+        /// always says no.
         pub fn is_locked(&self) -> bool {
             false
         }
@@ -108,8 +109,8 @@ mod chosen {
         pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
             self.0.try_lock().ok()
         }
-        /// Whether somebody holds it. The answer is old when it comes, and a model, which could only try, always says
-        /// no.
+        /// Whether somebody holds it. The answer is old when it comes, and a model, which could only try,
+        /// always says no.
         pub fn is_locked(&self) -> bool {
             false
         }
@@ -136,9 +137,9 @@ pub fn has_ended<T>(_thread: &thread::JoinHandle<T>) -> bool {
     false
 }
 
-/// Puts a thread to sleep, until another ends that. It has a flag of its own: the token of [`std::thread::park`]
-/// belongs to whoever polls futures on the thread, and a sleep inside such a poll would swallow the wake-up of the
-/// future.
+/// Puts a thread to sleep, until another ends that. It has a flag of its own: the token of
+/// [`std::thread::park`] belongs to whoever polls futures on the thread, and a sleep inside such a poll would
+/// swallow the wake-up of the future.
 #[derive(Debug, Default)]
 pub struct Sleeper {
     roused: Mutex<bool>,

@@ -1,9 +1,11 @@
-//! Deadlines for waits: one thread, started by the first deadline, sleeps until the earliest and wakes what is due.
+//! Deadlines for waits: one thread, started by the first deadline, sleeps until the earliest and wakes what
+//! is due.
 //!
-//! Deadlines are kept in an ordered map, not in a heap with lazy deletion: nearly every lock wait ends long before its
-//! timeout, and 100,000 waits a second with a timeout of 50 s would leave five million dead entries in a heap. Setting
-//! and dropping a deadline cost one short mutex each; the thread is signalled only if the new deadline is the earliest.
-//! A waker may fire a moment after its guard was dropped: a waker is a hint, and its task looks at the clock itself.
+//! Deadlines are kept in an ordered map, not in a heap with lazy deletion: nearly every lock wait ends long
+//! before its timeout, and 100,000 waits a second with a timeout of 50 s would leave five million dead
+//! entries in a heap. Setting and dropping a deadline cost one short mutex each; the thread is signalled only
+//! if the new deadline is the earliest. A waker may fire a moment after its guard was dropped: a waker is a
+//! hint, and its task looks at the clock itself.
 
 use parking_lot::{Condvar, Mutex};
 use std::collections::BTreeMap;

@@ -1,5 +1,5 @@
-//! Marks on the way of a statement, for the test that holds "Life of an UPDATE" in ARCHITECTURE to the truth. A build
-//! with debug assertions notes them while somebody follows; any other build has none.
+//! Marks on the way of a statement, for the test that holds "Life of an UPDATE" in ARCHITECTURE to the truth.
+//! A build with debug assertions notes them while somebody follows; any other build has none.
 
 /// Marks this place: it is one of the nine files.
 #[macro_export]

@@ -1,7 +1,7 @@
-//! A field of a row that is made for people who look at the server: a session, a lock, a counter. Such rows are made
-//! often and read once, so their fields stay where they lie and no memory is asked for:
-//! [`crate::sink::ResultSink::cells`] writes them straight into the answer. Where a condition, a join or a sort needs
-//! values, [`Cell::to_value`] makes them.
+//! A field of a row that is made for people who look at the server: a session, a lock, a counter. Such rows
+//! are made often and read once, so their fields stay where they lie and no memory is asked for:
+//! [`crate::sink::ResultSink::cells`] writes them straight into the answer. Where a condition, a join or a
+//! sort needs values, [`Cell::to_value`] makes them.
 
 use crate::error::SqlResult;
 use crate::value::Value;
@@ -51,8 +51,8 @@ impl<'c> Cell<'c> {
 /// Room for the digits of any number.
 const DIGITS_MAX: usize = 20;
 
-/// The decimal digits of a number: what `to_string` gives, without asking for memory and without the machinery of
-/// formatting, which is most of the work in a report of a thousand lines.
+/// The decimal digits of a number: what `to_string` gives, without asking for memory and without the
+/// machinery of formatting, which is most of the work in a report of a thousand lines.
 #[derive(Clone, Copy, Debug)]
 pub struct Digits {
     bytes: [u8; DIGITS_MAX],

@@ -1,7 +1,7 @@
 //! Character sets: their names and how text goes into their bytes and back.
 //!
-//! Text is UTF-8 inside, whatever its character set says: in values, rows and keys. A character set limits what a
-//! column takes and says what its bytes are where bytes are asked for: functions on bytes get them by
+//! Text is UTF-8 inside, whatever its character set says: in values, rows and keys. A character set limits
+//! what a column takes and says what its bytes are where bytes are asked for: functions on bytes get them by
 //! `functions::in_own_bytes`, clients at the wire.
 
 mod multi_byte;
@@ -280,8 +280,8 @@ impl Charset {
         }
     }
 
-    /// The text of bytes; `None` if they are none of this set. Bytes that are missing at the front of a whole unit are
-    /// zero, as in hex literals.
+    /// The text of bytes; `None` if they are none of this set. Bytes that are missing at the front of a whole
+    /// unit are zero, as in hex literals.
     pub fn decode(self, bytes: &[u8]) -> Option<String> {
         let width = match self.entry().encoding {
             Encoding::Utf8 | Encoding::Bytes => return std::str::from_utf8(bytes).ok().map(str::to_owned),
@@ -352,9 +352,9 @@ impl Charset {
         self.decode_with(bytes, |_| '?', |_, _| true)
     }
 
-    /// A statement that a client sends. Bytes that are none of this set are kept as strays: a literal with one of them
-    /// is bytes. So are bytes that stand for a character of ASCII without being it (`'` is FF in armscii8): they are no
-    /// part of the grammar.
+    /// A statement that a client sends. Bytes that are none of this set are kept as strays: a literal with
+    /// one of them is bytes. So are bytes that stand for a character of ASCII without being it (`'` is FF in
+    /// armscii8): they are no part of the grammar.
     pub fn decode_statement(self, bytes: &[u8]) -> String {
         let stray = |byte: u8| char::from_u32(STRAYS + u32::from(byte)).unwrap_or('?');
         self.decode_with(bytes, stray, |byte, point| byte.is_ascii() || !point.is_ascii())
@@ -396,8 +396,8 @@ impl Charset {
     }
 }
 
-/// The last 256 characters of Unicode, of private use, stand for bytes in a statement that are none of its character
-/// set.
+/// The last 256 characters of Unicode, of private use, stand for bytes in a statement that are none of its
+/// character set.
 const STRAYS: u32 = 0x0010_FF00;
 
 /// True for a byte of a statement that was none of its character set.
@@ -405,8 +405,8 @@ pub fn is_stray(character: char) -> bool {
     u32::from(character) >= STRAYS
 }
 
-/// The text of bytes of several for a character. A byte that begins none is the replacement, and without one there is
-/// no text.
+/// The text of bytes of several for a character. A byte that begins none is the replacement, and without one
+/// there is no text.
 fn text_of(set: &MultiByteSet, bytes: &[u8], replacement: Option<&dyn Fn(u8) -> char>) -> Option<String> {
     let mut text = String::with_capacity(bytes.len());
     let mut rest = bytes;
@@ -433,7 +433,8 @@ fn eight_bit_word(at: usize) -> u16 {
     u16::from_le_bytes([EIGHT_BIT[at * 2], EIGHT_BIT[at * 2 + 1]])
 }
 
-/// The weight of a byte under an 8-bit collation: the low byte, and in the high one a second weight where there is one.
+/// The weight of a byte under an 8-bit collation: the low byte, and in the high one a second weight where
+/// there is one.
 pub fn eight_bit_weight(collation: u8, byte: u8) -> u16 {
     eight_bit_word((EIGHT_BIT_SETS + usize::from(collation)) * 256 + usize::from(byte))
 }
@@ -454,8 +455,8 @@ impl EightBitSet {
                     points[usize::from(byte)] = Some(character);
                     continue;
                 }
-                // A byte that stands for nothing comes back as the same byte; the mark itself is written as the last of
-                // them.
+                // A byte that stands for nothing comes back as the same byte; the mark itself is written as
+                // the last of them.
                 bytes.entry(character).or_insert(byte);
                 points[usize::from(byte)] = char::from_u32(multi_byte::PRIVATE + u32::from(byte));
                 bytes.extend(points[usize::from(byte)].map(|private| (private, byte)));

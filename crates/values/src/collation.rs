@@ -1,16 +1,17 @@
 //! Collations: how strings compare, and the bytes that stand for a string in an index key.
 //!
-//! Each collation has its own order, the one MySQL has under that name (`catalog.rs`); a name that is not there is
-//! refused. The tables are pinned files beside this module, written by `tables/generate_collations.py`,
-//! `generate_multi_byte.py` and `generate_eastern.py`, because an index written with one order must never be read with
-//! another. `utf8mb4_unicode_ci` weighs by UCA 4.0.0, `unicode_520_ci` by 5.2.0, the `0900` family by 9.0.0 with one
-//! (`ai_ci`), two (`as_ci`) or three (`as_cs`) levels; languages are tailorings of 4.0.0 and 9.0.0, Japanese and
-//! Chinese (`eastern.rs`) larger ones; `general_ci` gives each character of the first plane one weight; 8-bit sets have
-//! a weight for each byte; in Chinese, Japanese and Korean sets a character weighs bytes, mostly those of its code
-//! (`multi_byte.rs`); Thai and Czech texts weigh as wholes (`whole.rs`).
+//! Each collation has its own order, the one MySQL has under that name (`catalog.rs`); a name that is not
+//! there is refused. The tables are pinned files beside this module, written by
+//! `tables/generate_collations.py`, `generate_multi_byte.py` and `generate_eastern.py`, because an index
+//! written with one order must never be read with another. `utf8mb4_unicode_ci` weighs by UCA 4.0.0,
+//! `unicode_520_ci` by 5.2.0, the `0900` family by 9.0.0 with one (`ai_ci`), two (`as_ci`) or three (`as_cs`)
+//! levels; languages are tailorings of 4.0.0 and 9.0.0, Japanese and Chinese (`eastern.rs`) larger ones;
+//! `general_ci` gives each character of the first plane one weight; 8-bit sets have a weight for each byte;
+//! in Chinese, Japanese and Korean sets a character weighs bytes, mostly those of its code (`multi_byte.rs`);
+//! Thai and Czech texts weigh as wholes (`whole.rs`).
 //!
-//! PAD SPACE collations compare as if spaces went on for ever behind the end of each string: trailing spaces do not
-//! count, and a control character sorts before the end.
+//! PAD SPACE collations compare as if spaces went on for ever behind the end of each string: trailing spaces
+//! do not count, and a control character sorts before the end.
 
 mod catalog;
 mod eastern;
@@ -174,7 +175,8 @@ impl Collation {
         }
     }
 
-    /// Appends bytes whose memcmp order is the collation's order; equal strings give equal bytes. No terminator.
+    /// Appends bytes whose memcmp order is the collation's order; equal strings give equal bytes. No
+    /// terminator.
     pub fn append_weights(self, text: &[u8], out: &mut Vec<u8>) {
         match self.entry().order {
             Order::Bytes if self.pads_space() => rules::append_padded_bytes(text, out),
@@ -187,16 +189,16 @@ impl Collation {
         }
     }
 
-    /// True for characters that LIKE and its kin, as in MySQL, take as they are, whatever they weigh: those of several
-    /// bytes in the older sets of them, and those that a table of the first plane lacks.
+    /// True for characters that LIKE and its kin, as in MySQL, take as they are, whatever they weigh: those
+    /// of several bytes in the older sets of them, and those that a table of the first plane lacks.
     pub fn takes_as_it_is(self, character: char) -> bool {
         !character.is_ascii()
             && (self.set().is_multi_byte() && self.set() != Charset::Gb18030
                 || character > '\u{FFFF}' && self.entry().order.base() == Some(Base::Uca400))
     }
 
-    /// Where `needle` first occurs in `text` by weights, under an order in which characters do not weigh one by one;
-    /// the outer None where the characters of both do.
+    /// Where `needle` first occurs in `text` by weights, under an order in which characters do not weigh one
+    /// by one; the outer None where the characters of both do.
     pub fn find_by_weights(
         self,
         text: &[u8],
@@ -218,8 +220,8 @@ impl Collation {
         self.name().ends_with("_turkish_ci")
     }
 
-    /// The collation that LIKE matches by: on three levels, so hiragana match katakana even where a fourth level tells
-    /// them apart.
+    /// The collation that LIKE matches by: on three levels, so hiragana match katakana even where a fourth
+    /// level tells them apart.
     fn of_patterns(self) -> Collation {
         if self.0 == 304 { Collation(303) } else { self }
     }

@@ -1,4 +1,5 @@
-//! What an evaluation may ask of its surroundings: settings, parameters, the session, memory, and a place for warnings.
+//! What an evaluation may ask of its surroundings: settings, parameters, the session, memory, and a place for
+//! warnings.
 
 mod held;
 mod session_view;
@@ -36,7 +37,8 @@ pub struct EvalContext<'a> {
 }
 
 impl<'a> EvalContext<'a> {
-    /// Charges a value that is kept while another is worked out; for one whose bytes are few there is nothing to do.
+    /// Charges a value that is kept while another is worked out; for one whose bytes are few there is nothing
+    /// to do.
     #[inline]
     pub fn keep(&self, value: &Value) -> SqlResult<Option<Held<'a>>> {
         let bytes = value.stored_len();
@@ -65,8 +67,8 @@ impl<'a> EvalContext<'a> {
         if bytes < LARGE_BYTES { Ok(()) } else { self.session.work(bytes) }
     }
 
-    /// Works on values of so many bytes in code that cannot fail by itself but beats ([`crate::pulse`]); fails if the
-    /// statement ended meanwhile.
+    /// Works on values of so many bytes in code that cannot fail by itself but beats ([`crate::pulse`]);
+    /// fails if the statement ended meanwhile.
     #[inline]
     pub fn watched<T>(&self, bytes: usize, work: impl FnOnce() -> T) -> SqlResult<T> {
         if bytes < LARGE_BYTES { Ok(work()) } else { self.watched_long(bytes, work) }
@@ -92,15 +94,16 @@ impl<'a> EvalContext<'a> {
         self.watched(left.stored_len() + right.stored_len(), || compare(left, right, collation))
     }
 
-    /// One small step of an evaluation is done (a call, a comparison with one entry of a list): many of them are work
-    /// too.
+    /// One small step of an evaluation is done (a call, a comparison with one entry of a list): many of them
+    /// are work too.
     #[inline]
     pub fn step(&self) -> SqlResult<()> {
         let steps = STEPS.with(|cell| cell.replace(cell.get().wrapping_add(1)));
         if steps.is_multiple_of(STEPS_NOTED) { self.session.work(LARGE_BYTES) } else { Ok(()) }
     }
 
-    /// A part of a long expression has been worked out, of which so many came before it. What is short pays nothing.
+    /// A part of a long expression has been worked out, of which so many came before it. What is short pays
+    /// nothing.
     #[inline]
     pub fn nth_step(&self, nth: usize) -> SqlResult<()> {
         if (nth + 1).is_multiple_of(STEPS_NOTED as usize) { self.session.work(LARGE_BYTES) } else { Ok(()) }

@@ -5,9 +5,9 @@
 //! DateTime  u64   date << 37 | hour << 32 | minute << 26 | second << 20 | microsecond
 //! Time      i64   signed microseconds
 //! ```
-//! All three compare as integers. Calendar arithmetic counts days as TO_DAYS does (0000-01-01 is day 1), by the
-//! proleptic Gregorian rules of Howard Hinnant's `days_from_civil`. Fractional digits (`fsp`) ride along for display
-//! only and do not take part in comparisons.
+//! All three compare as integers. Calendar arithmetic counts days as TO_DAYS does (0000-01-01 is day 1), by
+//! the proleptic Gregorian rules of Howard Hinnant's `days_from_civil`. Fractional digits (`fsp`) ride along
+//! for display only and do not take part in comparisons.
 
 mod format;
 mod interval;

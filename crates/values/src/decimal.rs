@@ -1,10 +1,10 @@
 //! DECIMAL(65,30): exact decimal numbers with MySQL's scale rules.
 //!
-//! A number is `(-1)^negative * digits / 10^scale`. Up to 38 digits sit inline in 128 bits, wider ones in a box;
-//! which form is used is canonical (inline whenever it fits), so a `Decimal` costs 24 bytes.
-//! Rounding is half away from zero. Results beyond 65 digits are an overflow the caller turns into 1264 or 1690.
-//! No number has more than 76 digits, whatever made it: so the product of two, and each with the other's scale, stay
-//! within the 512 bits of `Wide`, and every loop over digits ends.
+//! A number is `(-1)^negative * digits / 10^scale`. Up to 38 digits sit inline in 128 bits, wider ones in a
+//! box; which form is used is canonical (inline whenever it fits), so a `Decimal` costs 24 bytes. Rounding is
+//! half away from zero. Results beyond 65 digits are an overflow the caller turns into 1264 or 1690. No
+//! number has more than 76 digits, whatever made it: so the product of two, and each with the other's scale,
+//! stay within the 512 bits of `Wide`, and every loop over digits ends.
 
 #[cfg(test)]
 mod tests;
@@ -26,7 +26,8 @@ pub const DIVISION_SCALE: u8 = 4;
 /// Digits that a number keeps between two steps of a computation: as many as 256 bits always hold.
 const MAX_KEPT: u32 = 76;
 
-/// Digits behind a short average, which is a whole number or has a group of nine: no average has as many without them.
+/// Digits behind a short average, which is a whole number or has a group of nine: no average has as many
+/// without them.
 const GUARD_DIGITS: u8 = 12;
 const GUARDED_GROUP: u8 = 9 + GUARD_DIGITS;
 
@@ -90,7 +91,8 @@ impl Decimal {
         }
     }
 
-    /// A number of too many digits gives up those behind its point; where they are not enough it is the largest.
+    /// A number of too many digits gives up those behind its point; where they are not enough it is the
+    /// largest.
     fn kept(scale: u8, digits: Wide) -> (u8, Wide) {
         let excess = digits.decimal_digits().saturating_sub(MAX_KEPT);
         match u8::try_from(excess).ok().and_then(|excess| scale.checked_sub(excess)) {
@@ -253,8 +255,8 @@ impl Decimal {
         (parsed.consumed == text.len() && parsed.consumed > 0 && !parsed.overflow).then_some(parsed.value)
     }
 
-    /// Nearest decimal with at most 30 fraction digits that prints like the double does; `None` if it has over 65
-    /// integer digits or is not finite.
+    /// Nearest decimal with at most 30 fraction digits that prints like the double does; `None` if it has
+    /// over 65 integer digits or is not finite.
     pub fn from_f64(number: f64) -> Option<Decimal> {
         if !number.is_finite() {
             return None;
@@ -326,8 +328,8 @@ impl Decimal {
         Decimal::from_wide(negative, scale, digits)
     }
 
-    /// The number that prints like the double does, as [`Self::from_f64`] gives it, and the largest with its sign for
-    /// one beyond.
+    /// The number that prints like the double does, as [`Self::from_f64`] gives it, and the largest with its
+    /// sign for one beyond.
     pub fn nearest(number: f64) -> Decimal {
         Decimal::from_f64(number).unwrap_or_else(|| {
             let largest = Decimal::max_value(MAX_PRECISION, 0);
@@ -335,8 +337,8 @@ impl Decimal {
         })
     }
 
-    /// So many fraction digits (at most 30 more than it has), rounding half away from zero or padding with zeros; fewer
-    /// where the number has so many digits before its point that they do not all fit.
+    /// So many fraction digits (at most 30 more than it has), rounding half away from zero or padding with
+    /// zeros; fewer where the number has so many digits before its point that they do not all fit.
     pub fn round_to(&self, scale: u8) -> Decimal {
         let own = self.scale();
         let scale = scale.min(own.saturating_add(MAX_SCALE));
@@ -436,7 +438,8 @@ impl Decimal {
     }
 
     /// Quotient with so many `more` digits than the dividend, kept to whole groups of nine as MySQL's
-    /// intermediate results are; whoever shows it rounds to the expression's scale. `None` for division by zero.
+    /// intermediate results are; whoever shows it rounds to the expression's scale. `None` for division by
+    /// zero.
     pub fn div(&self, other: &Decimal, more: u8) -> Option<Result<Decimal, Overflow>> {
         if other.is_zero() {
             return None;
@@ -459,8 +462,8 @@ impl Decimal {
         Decimal::checked(self.is_negative() != other.is_negative(), scale, quotient)
     }
 
-    /// The average of `count` numbers of which this is the sum: the quotient as [`Self::div`] gives it, with some guard
-    /// digits behind it if it is short, so that it can be read as the nearest double too.
+    /// The average of `count` numbers of which this is the sum: the quotient as [`Self::div`] gives it, with
+    /// some guard digits behind it if it is short, so that it can be read as the nearest double too.
     pub fn average(&self, count: u64, more: u8) -> Option<Result<Decimal, Overflow>> {
         let count = Decimal::from(count);
         Some(match self.div(&count, more)? {

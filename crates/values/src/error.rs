@@ -18,20 +18,21 @@ pub struct SqlError {
 }
 
 impl SqlError {
-    /// Builds an error from its parts; prefer the named constructors. Cold: code that fails lies apart from code that
-    /// runs, so that a statement fetches none of it.
+    /// Builds an error from its parts; prefer the named constructors. Cold: code that fails lies apart from
+    /// code that runs, so that a statement fetches none of it.
     #[cold]
     pub fn new(code: u16, sqlstate: &[u8; 5], message: impl Into<String>) -> Self {
         SqlError { code, sqlstate: *sqlstate, message: message.into() }
     }
 
-    /// Whether the statement ends because somebody wants it to or because there is no memory for it, whatever its
-    /// values are: nothing that is said about a value takes its place.
+    /// Whether the statement ends because somebody wants it to or because there is no memory for it, whatever
+    /// its values are: nothing that is said about a value takes its place.
     pub fn ends_statement(&self) -> bool {
         matches!(self.code, 1053 | 1317 | 3024 | 4081 | 4082)
     }
 
-    /// The same, of a statement that changes this table: a disk without room is told of as a table that is full.
+    /// The same, of a statement that changes this table: a disk without room is told of as a table that is
+    /// full.
     #[must_use]
     pub fn of_table(self, table: &str) -> SqlError {
         if self.code == SqlError::disk_full("").code { SqlError::table_full(table) } else { self }

@@ -1,13 +1,13 @@
 //! Documents: parsing, the normal form that columns keep, and what can be done to a document.
 //!
-//! A document is a text in values and in rows: the normal form, with members ordered by the length of their names and
-//! then by their bytes, the last of members of one name, `, ` and `: ` between parts. It is a
+//! A document is a text in values and in rows: the normal form, with members ordered by the length of their
+//! names and then by their bytes, the last of members of one name, `, ` and `: ` between parts. It is a
 //! [`Value::Str`](crate::value::Value::Str) if the text says all of it, and marked text in a
-//! [`Value::Json`](crate::value::Value::Json) if it holds a scalar whose kind a text does not tell: DECIMAL, an
-//! unsigned number that BIGINT would hold, a date, bytes ([`write`](mod@write) describes the marks). Whoever looks into
-//! a document parses it ([`read`]) and writes it again. What it takes in memory is charged where it grows: neither a
-//! document nor a copy, a key or a text of one is to be had without a `Held`, which looks for KILL as well. SQL NULL is
-//! no document; the document `null` is one.
+//! [`Value::Json`](crate::value::Value::Json) if it holds a scalar whose kind a text does not tell: DECIMAL,
+//! an unsigned number that BIGINT would hold, a date, bytes ([`write`](mod@write) describes the marks).
+//! Whoever looks into a document parses it ([`read`]) and writes it again. What it takes in memory is charged
+//! where it grows: neither a document nor a copy, a key or a text of one is to be had without a `Held`, which
+//! looks for KILL as well. SQL NULL is no document; the document `null` is one.
 
 pub mod document;
 pub mod order;
@@ -77,8 +77,8 @@ pub fn check_names(document: &Json) -> SqlResult<()> {
     }
 }
 
-/// JSON_CONTAINS: an array contains each of its parts and any selection of them, an object any selection of its
-/// members.
+/// JSON_CONTAINS: an array contains each of its parts and any selection of them, an object any selection of
+/// its members.
 pub fn contains(target: &Json, candidate: &Json, held: &mut Held<'_>) -> SqlResult<bool> {
     match (target, candidate) {
         (Json::Array(parts), Json::Array(wanted)) => contains_all(parts, wanted, held),
@@ -97,8 +97,8 @@ pub fn contains(target: &Json, candidate: &Json, held: &mut Held<'_>) -> SqlResu
     }
 }
 
-/// Whether two documents are one. What their keys take is given back at once: it is much for strings only, which are
-/// compared as they are.
+/// Whether two documents are one. What their keys take is given back at once: it is much for strings only,
+/// which are compared as they are.
 fn equal(one: &Json, other: &Json, held: &mut Held<'_>) -> SqlResult<bool> {
     if let (Json::String(text), Json::String(wanted)) = (one, other) {
         held.pass(text.len().min(wanted.len()))?;
@@ -111,7 +111,8 @@ fn equal(one: &Json, other: &Json, held: &mut Held<'_>) -> SqlResult<bool> {
 /// What a key takes in a set of keys that has room to grow, besides its bytes.
 const KEY_BYTES: usize = 4 * size_of::<Vec<u8>>();
 
-/// Whether each of the wanted is contained in some part. Scalars, which can be many on both sides, are looked up.
+/// Whether each of the wanted is contained in some part. Scalars, which can be many on both sides, are looked
+/// up.
 fn contains_all(parts: &[Json], wanted: &[Json], held: &mut Held<'_>) -> SqlResult<bool> {
     let is_scalar = Json::is_scalar;
     let mut held = held.another();
@@ -150,7 +151,8 @@ fn contains_all(parts: &[Json], wanted: &[Json], held: &mut Held<'_>) -> SqlResu
     Ok(true)
 }
 
-/// JSON_OVERLAPS: arrays with a part in common, objects with a member in common, a scalar that is a part of an array.
+/// JSON_OVERLAPS: arrays with a part in common, objects with a member in common, a scalar that is a part of
+/// an array.
 pub fn overlaps(one: &Json, other: &Json, held: &mut Held<'_>) -> SqlResult<bool> {
     match (one, other) {
         (Json::Array(parts), Json::Array(others)) => {
@@ -243,7 +245,8 @@ pub fn merge_patch(target: Json, patch: Json, held: &mut Held<'_>) -> SqlResult<
     Ok(Json::Object(united(members, changes, held, both, added)?))
 }
 
-/// JSON_MERGE_PRESERVE: arrays are joined, objects united member by member, anything else becomes an array first.
+/// JSON_MERGE_PRESERVE: arrays are joined, objects united member by member, anything else becomes an array
+/// first.
 pub fn merge_preserve(one: Json, other: Json, held: &mut Held<'_>) -> SqlResult<Json> {
     match (one, other) {
         (Json::Object(members), Json::Object(others)) => {

@@ -10,8 +10,8 @@
 //! | YEAR, BIT, ENUM, SET | unsigned, big endian |
 //! | strings | collation weights, each `0x00` followed by `0xFF`, ended by `0x00 0x00` |
 //!
-//! A descending part is complemented. Parts follow one another without separators: every part ends where its type
-//! says, so a key of the first parts is a byte prefix of the keys that begin with the same values.
+//! A descending part is complemented. Parts follow one another without separators: every part ends where its
+//! type says, so a key of the first parts is a byte prefix of the keys that begin with the same values.
 
 mod search;
 #[cfg(test)]
@@ -67,8 +67,8 @@ impl KeyPart {
         fixed_width(&self.kind).is_some()
     }
 
-    /// Reads this part from the front of a key and moves past it; `None` if the part is not decodable or the key too
-    /// short.
+    /// Reads this part from the front of a key and moves past it; `None` if the part is not decodable or the
+    /// key too short.
     pub fn take(&self, key: &mut &[u8]) -> Option<Value> {
         let width = key_width(&self.kind)?;
         let flip = if self.descending { 0xFF } else { 0 };

@@ -1,9 +1,10 @@
 //! IN with many values: they are looked up, not walked.
 //!
-//! A [`Lookup`] is made for operands of certain classes when the first row comes, and kept while the statement runs. A
-//! candidate that compares with these classes in a way that equal keys can tell (whole numbers and decimals exactly,
-//! texts by their weights, bytes, moments, numbers and texts as doubles) is in a set; every other one is walked as
-//! before, after the sets. What an operand of another class needs is not known here, and then all are walked.
+//! A [`Lookup`] is made for operands of certain classes when the first row comes, and kept while the
+//! statement runs. A candidate that compares with these classes in a way that equal keys can tell (whole
+//! numbers and decimals exactly, texts by their weights, bytes, moments, numbers and texts as doubles) is in
+//! a set; every other one is walked as before, after the sets. What an operand of another class needs is not
+//! known here, and then all are walked.
 
 use hashbrown::HashSet;
 use smallvec::SmallVec;
@@ -120,8 +121,8 @@ fn place(
 }
 
 impl Lookup {
-    /// For operands like these. `candidate` gives the values of a candidate by its number; None: they are not the same
-    /// for all rows.
+    /// For operands like these. `candidate` gives the values of a candidate by its number; None: they are not
+    /// the same for all rows.
     pub fn build<'v>(
         operands: &[&Value],
         collations: &[Collation],

@@ -4,24 +4,26 @@
 //!   buffer (rows of a sort, groups, a table in memory, a large value)
 //!     --Charge--> Account of the session --chunks--> ServerMemory
 //! ```
-//! Whatever keeps rows or large values keeps a [`Charge`] beside them: it grows before they do, and gives back what it
-//! has when it is dropped. A charge asks its account once per `PIECE_BYTES`, the account asks the server once per
-//! `CHUNK_BYTES` and not at all for its first `FREE_BYTES`, so a small statement touches nothing that sessions share.
+//! Whatever keeps rows or large values keeps a [`Charge`] beside them: it grows before they do, and gives
+//! back what it has when it is dropped. A charge asks its account once per `PIECE_BYTES`, the account asks
+//! the server once per `CHUNK_BYTES` and not at all for its first `FREE_BYTES`, so a small statement touches
+//! nothing that sessions share.
 //!
-//! What is charged: row locks until their transaction ends (the engine has them counted, `LockMemory`), rows that are
-//! kept (sorts, groups, joins, WITH, derived tables, UNION), large values while they are made, documents in memory with
-//! the paths, places and keys of their functions (`expr::Held`), lists that are looked up, user variables, prepared
-//! statements and their long data, savepoints, named locks, the syntax tree and the plan of a long statement (by its
-//! tokens), a long message and the part of a long answer that the client has not taken.
+//! What is charged: row locks until their transaction ends (the engine has them counted, `LockMemory`), rows
+//! that are kept (sorts, groups, joins, WITH, derived tables, UNION), large values while they are made,
+//! documents in memory with the paths, places and keys of their functions (`expr::Held`), lists that are
+//! looked up, user variables, prepared statements and their long data, savepoints, named locks, the syntax
+//! tree and the plan of a long statement (by its tokens), a long message and the part of a long answer that
+//! the client has not taken.
 //!
 //! Beyond `connection_memory_limit` a statement ends with error 4082, beyond `global_connection_memory_limit`
-//! with 4081. It is undone, its memory is free again and the connection goes on; only a message that is too long for
-//! the account ends the connection, as every message that is not taken in. MySQL ends the connection with its next
-//! statement, which is why its text begins with `Connection closed.`; and it exempts accounts with CONNECTION_ADMIN,
-//! which a limit that keeps the process alive cannot. What is counted is what values and rows take by their lengths.
-//! The allocator's own needs come on top, so a limit is not the process's size: a chunk is also refused, with 4081,
-//! where the address space has no room for it (`turnstile_sys::memory::has_room`), because an allocation that fails
-//! ends the process.
+//! with 4081. It is undone, its memory is free again and the connection goes on; only a message that is too
+//! long for the account ends the connection, as every message that is not taken in. MySQL ends the connection
+//! with its next statement, which is why its text begins with `Connection closed.`; and it exempts accounts
+//! with CONNECTION_ADMIN, which a limit that keeps the process alive cannot. What is counted is what values
+//! and rows take by their lengths. The allocator's own needs come on top, so a limit is not the process's
+//! size: a chunk is also refused, with 4081, where the address space has no room for it
+//! (`turnstile_sys::memory::has_room`), because an allocation that fails ends the process.
 
 mod blocks;
 mod many;
@@ -93,7 +95,8 @@ impl ServerMemory {
     }
 }
 
-/// What one session holds. Its own statement charges it; what is dropped by another thread is given back there.
+/// What one session holds. Its own statement charges it; what is dropped by another thread is given back
+/// there.
 #[derive(Debug)]
 pub struct Account {
     held: AtomicU64,
@@ -280,8 +283,8 @@ impl Drop for Charge {
 /// Things in memory of which dropping takes long.
 const MANY: usize = 64 << 10;
 
-/// Drops what consists of so many parts. Millions take a second, which the other sessions of the worker would wait: a
-/// thread of its own does it then. The charge is given back when they are gone.
+/// Drops what consists of so many parts. Millions take a second, which the other sessions of the worker would
+/// wait: a thread of its own does it then. The charge is given back when they are gone.
 pub fn discard<T: Send + 'static>(parts: T, count: usize, charge: Charge) {
     if count < MANY {
         return;

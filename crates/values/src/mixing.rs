@@ -1,21 +1,24 @@
-//! How texts of different collations and character sets meet, as MySQL decides it when a statement is planned.
+//! How texts of different collations and character sets meet, as MySQL decides it when a statement is
+//! planned.
 //!
-//! Every expression that is or can become text has, besides its collation, two traits ([`Traits`]): its *derivation*,
-//! which says how strongly it holds on to its collation, and its *repertoire*, the characters it can have. Where
-//! several texts meet they agree on one collation ([`Meeting`]) and the others are converted to its character set:
+//! Every expression that is or can become text has, besides its collation, two traits ([`Traits`]): its
+//! *derivation*, which says how strongly it holds on to its collation, and its *repertoire*, the characters
+//! it can have. Where several texts meet they agree on one collation ([`Meeting`]) and the others are
+//! converted to its character set:
 //!
-//! 1. The stronger derivation wins: COLLATE (`EXPLICIT`), then columns and variables (`IMPLICIT`), USER() and its like
-//!    (`SYSCONST`), literals (`COERCIBLE`), numbers and dates (`NUMERIC`), NULL (shown as `NULL`), at last texts whose
-//!    own parts did not agree (`NONE`).
-//! 2. Of the same character set and derivation, a collation by code wins. Two others agree on the set's `_bin`, derived
-//!    `NONE`, which a comparison refuses; two different COLLATE are always refused.
-//! 3. Of different character sets the stronger wins if it can hold the other: `utf8mb4` holds all, the other Unicode
-//!    sets all that is not Unicode, every set holds pure ASCII, and what is no stronger than `SYSCONST` is converted
-//!    whatever its set, and refused later if a character does not fit. Bytes win over what is no stronger. Otherwise
-//!    the texts do not mix (1267, 1270, 1271), unless one of them is `EXPLICIT`.
+//! 1. The stronger derivation wins: COLLATE (`EXPLICIT`), then columns and variables (`IMPLICIT`), USER() and
+//!    its like (`SYSCONST`), literals (`COERCIBLE`), numbers and dates (`NUMERIC`), NULL (shown as `NULL`),
+//!    at last texts whose own parts did not agree (`NONE`).
+//! 2. Of the same character set and derivation, a collation by code wins. Two others agree on the set's
+//!    `_bin`, derived `NONE`, which a comparison refuses; two different COLLATE are always refused.
+//! 3. Of different character sets the stronger wins if it can hold the other: `utf8mb4` holds all, the other
+//!    Unicode sets all that is not Unicode, every set holds pure ASCII, and what is no stronger than
+//!    `SYSCONST` is converted whatever its set, and refused later if a character does not fit. Bytes win over
+//!    what is no stronger. Otherwise the texts do not mix (1267, 1270, 1271), unless one of them is
+//!    `EXPLICIT`.
 //!
-//! Nothing of this is left when a statement runs: plans hold the collation agreed on, and a conversion only where bytes
-//! become text, text becomes bytes, or a character may not fit.
+//! Nothing of this is left when a statement runs: plans hold the collation agreed on, and a conversion only
+//! where bytes become text, text becomes bytes, or a character may not fit.
 
 #[cfg(test)]
 mod tests;

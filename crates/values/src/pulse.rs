@@ -1,14 +1,14 @@
-//! Work that has neither a row nor a value to stop at: comparing two long texts, making the key of one, binding and
-//! planning a statement of a million constants.
+//! Work that has neither a row nor a value to stop at: comparing two long texts, making the key of one,
+//! binding and planning a statement of a million constants.
 //!
 //! ```text
 //!   watched(interrupt, || work)          below, at any depth, same thread
 //!   ─────────────────────────── … ────── beat() now and then: others are let in (sys::relief); false once KILL came
 //!   Err(1317) if a beat was false ◂───── whatever the work gives then
 //! ```
-//! A beat says no only inside [`watched`], and then [`watched`] fails: what was cut short is seen by nobody. So whoever
-//! is below need not be able to fail, and whoever is above cannot forget to ask. State of one thread, and of one call:
-//! nothing waits in between.
+//! A beat says no only inside [`watched`], and then [`watched`] fails: what was cut short is seen by nobody.
+//! So whoever is below need not be able to fail, and whoever is above cannot forget to ask. State of one
+//! thread, and of one call: nothing waits in between.
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -51,7 +51,8 @@ pub fn watched<T>(interrupt: Arc<Interrupt>, work: impl FnOnce() -> T) -> SqlRes
     if is_cut { Err(SqlError::query_interrupted()) } else { Ok(done) }
 }
 
-/// A piece of work is done. False: the statement is to end, and what is being worked out will not be looked at.
+/// A piece of work is done. False: the statement is to end, and what is being worked out will not be looked
+/// at.
 #[must_use]
 pub fn beat() -> bool {
     relief::worked();

@@ -1,5 +1,5 @@
-//! Regular expressions with ICU's syntax, as MySQL 8 has them, in one of three ways. Who searches is told of the work
-//! of the last two, so that KILL ends them.
+//! Regular expressions with ICU's syntax, as MySQL 8 has them, in one of three ways. Who searches is told of
+//! the work of the last two, so that KILL ends them.
 //!
 //! | what | how |
 //! |---|---|
@@ -30,7 +30,8 @@ use translate::translate;
 const SIZE_LIMIT: usize = 1 << 20;
 /// Bytes of a pattern.
 const SOURCE_BYTES: usize = 256 << 10;
-/// What an automaton is tried for has at most so many bytes, and so many names of classes: each is hundreds of ranges.
+/// What an automaton is tried for has at most so many bytes, and so many names of classes: each is hundreds
+/// of ranges.
 const PLAIN_BYTES: usize = 64 << 10;
 const PLAIN_CLASSES: usize = 256;
 /// Compiling one byte takes as long as working through so many at worst.

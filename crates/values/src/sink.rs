@@ -1,10 +1,10 @@
-//! Where results go. A statement's execution writes into a [`ResultSink`], which buffers; the server's sink encodes
-//! rows straight into the connection's send buffer, in text or binary form. The sink never blocks: when it says
-//! [`ResultSink::should_flush`], the session awaits [`flush`] between two batches of rows, which is how a slow client
-//! holds back a fast scan.
+//! Where results go. A statement's execution writes into a [`ResultSink`], which buffers; the server's sink
+//! encodes rows straight into the connection's send buffer, in text or binary form. The sink never blocks:
+//! when it says [`ResultSink::should_flush`], the session awaits [`flush`] between two batches of rows, which
+//! is how a slow client holds back a fast scan.
 //!
-//! Order of calls for one result: `columns`, `row`*, `end`; or `ok` alone. An error is not written into the sink: the
-//! session returns it and the server writes it.
+//! Order of calls for one result: `columns`, `row`*, `end`; or `ok` alone. An error is not written into the
+//! sink: the session returns it and the server writes it.
 
 use std::future::poll_fn;
 use std::sync::OnceLock;
@@ -46,8 +46,8 @@ pub enum Origin {
 /// Decimals of a text that an expression makes: as many as it takes.
 const ANY_DECIMALS: u8 = 31;
 
-/// Describes one column of a result. Type code, collation, length and decimals of the protocol's column definition
-/// follow from [`ColumnType`] and from where it comes; its flags are [`ColumnMeta::wire_flags`].
+/// Describes one column of a result. Type code, collation, length and decimals of the protocol's column
+/// definition follow from [`ColumnType`] and from where it comes; its flags are [`ColumnMeta::wire_flags`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnMeta {
     /// Database of the column's table, empty for an expression.
@@ -64,7 +64,8 @@ pub struct ColumnMeta {
     pub origin: Origin,
     /// Its type.
     pub column_type: ColumnType,
-    /// [`crate::types::column_flag`] bits that come from the table definition: NOT_NULL, PRIMARY_KEY and so on.
+    /// [`crate::types::column_flag`] bits that come from the table definition: NOT_NULL, PRIMARY_KEY and so
+    /// on.
     pub flags: u16,
     /// What it has besides its collation where it meets other texts.
     pub traits: Traits,
@@ -72,9 +73,9 @@ pub struct ColumnMeta {
     pub packet: KeptPacket,
 }
 
-/// The bytes that describe a column to clients, kept from the second time on that they are made: most plans that run
-/// twice run often, and what runs once shall not pay for keeping. They depend on the collation that a client's results
-/// have, of which one is kept.
+/// The bytes that describe a column to clients, kept from the second time on that they are made: most plans
+/// that run twice run often, and what runs once shall not pay for keeping. They depend on the collation that
+/// a client's results have, of which one is kept.
 #[derive(Default)]
 pub struct KeptPacket {
     made_before: AtomicBool,

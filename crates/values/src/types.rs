@@ -341,8 +341,8 @@ impl ColumnType {
         self
     }
 
-    /// True for two types of texts or of bytes of a variable length, of one collation: what a row says in one is copied
-    /// into the other.
+    /// True for two types of texts or of bytes of a variable length, of one collation: what a row says in one
+    /// is copied into the other.
     pub fn is_copied_into(&self, other: &ColumnType) -> bool {
         match (self, other) {
             (ColumnType::Varchar { collation, .. }, ColumnType::Varchar { collation: other, .. }) => {
@@ -492,7 +492,8 @@ impl ColumnType {
         }
     }
 
-    /// Places behind the point that every value has; a double that shows as many as it takes has more than any.
+    /// Places behind the point that every value has; a double that shows as many as it takes has more than
+    /// any.
     pub fn fixed_scale(&self) -> u8 {
         match self {
             kind if kind.is_string() => self::ANY_SCALE,
@@ -545,8 +546,8 @@ impl ColumnType {
             ColumnType::Char { length, .. } | ColumnType::Varchar { length, .. } => *length,
             ColumnType::Text { size, .. } => size.max_bytes() as u32,
             ColumnType::Enum { .. } | ColumnType::Set { .. } => self.wire_length() / 4,
-            // A column's width is how it is shown and cuts nothing: INT(2) takes as much as any INT. That of a computed
-            // BIGINT is known.
+            // A column's width is how it is shown and cuts nothing: INT(2) takes as much as any INT. That of
+            // a computed BIGINT is known.
             ColumnType::Int { width, unsigned, zerofill, display }
                 if *zerofill || *width != IntWidth::Big =>
             {

@@ -67,12 +67,13 @@ pub enum Value {
     DateTime(DateTime),
     /// ENUM or SET member(s).
     Enum(EnumValue),
-    /// A document whose plain text does not say all of it, as marked text ([`crate::json`]). Every other document is a
-    /// string.
+    /// A document whose plain text does not say all of it, as marked text ([`crate::json`]). Every other
+    /// document is a string.
     Json(Arc<str>),
 }
 
-/// An ENUM (`bits` = 1-based index, 0 = the error value) or SET (`bits` = bitmap) value with the names of its type.
+/// An ENUM (`bits` = 1-based index, 0 = the error value) or SET (`bits` = bitmap) value with the names of its
+/// type.
 #[derive(Debug, Clone)]
 pub struct EnumValue {
     /// Member names of the column's type.

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::{Account, AccountName, Privileges};
 use turnstile_syntax::ast::quote_name;
 
-/// The statements that would make an account's privileges, and its roles, each with whether it is held WITH ADMIN
-/// OPTION.
+/// The statements that would make an account's privileges, and its roles, each with whether it is held WITH
+/// ADMIN OPTION.
 pub fn grants(
     account: &Account,
     roles: &BTreeSet<(bool, AccountName)>,

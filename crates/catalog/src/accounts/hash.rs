@@ -1,6 +1,7 @@
-//! Password hashes: `mysql_native_password` (double SHA-1) and `caching_sha2_password` (SHA-256 crypt with 5,000 rounds
-//! for storage, a double SHA-256 in memory for the fast exchange). The crypt follows Ulrich Drepper's public
-//! description "Unix crypt using SHA-256 and SHA-512", with a salt of 20 bytes as MySQL uses.
+//! Password hashes: `mysql_native_password` (double SHA-1) and `caching_sha2_password` (SHA-256 crypt with
+//! 5,000 rounds for storage, a double SHA-256 in memory for the fast exchange). The crypt follows Ulrich
+//! Drepper's public description "Unix crypt using SHA-256 and SHA-512", with a salt of 20 bytes as MySQL
+//! uses.
 
 use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, SHA256, digest};
 use ring::rand::{SecureRandom, SystemRandom};
@@ -76,7 +77,8 @@ pub fn sha2_hash(password: &[u8], salt: &[u8; SALT_LEN]) -> Vec<u8> {
 /// Random salt without the bytes 0 and `$`.
 pub fn salt() -> [u8; SALT_LEN] {
     let mut salt = [0u8; SALT_LEN];
-    // The system's generator fails only where there is none; a constant salt weakens the hash but keeps it right.
+    // The system's generator fails only where there is none; a constant salt weakens the hash but keeps it
+    // right.
     let _ = SystemRandom::new().fill(&mut salt);
     salt.map(|byte| {
         let byte = byte & 0x7f;

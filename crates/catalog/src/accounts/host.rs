@@ -1,5 +1,5 @@
-//! The host part of an account: a name, an address, a network (`10.1.0.0/16`, `10.1.0.0/255.255.0.0`), or a pattern
-//! with `%` and `_`.
+//! The host part of an account: a name, an address, a network (`10.1.0.0/16`, `10.1.0.0/255.255.0.0`), or a
+//! pattern with `%` and `_`.
 
 use std::net::Ipv4Addr;
 
@@ -13,8 +13,8 @@ struct Network {
 }
 
 impl Network {
-    /// None for what is no network: without a mask, with a mask that has gaps or is empty, or with an address that is
-    /// not the network's first.
+    /// None for what is no network: without a mask, with a mask that has gaps or is empty, or with an address
+    /// that is not the network's first.
     fn parse(text: &str) -> Option<Network> {
         let (address, mask) = text.split_once('/')?;
         let base = u32::from(address.parse::<Ipv4Addr>().ok()?);
@@ -50,8 +50,8 @@ pub(super) fn fits(pattern: &str, host: &str) -> bool {
         || loopback && (pattern == "localhost" || matches(pattern, "127.0.0.1"))
 }
 
-/// Of two hosts that fit, the greater is more specific: one without a wildcard, the smaller network, the longer
-/// pattern.
+/// Of two hosts that fit, the greater is more specific: one without a wildcard, the smaller network, the
+/// longer pattern.
 pub(super) fn specificity(pattern: &str) -> (u8, usize) {
     match Network::parse(pattern) {
         Some(network) => (1, network.bits as usize),

@@ -77,7 +77,8 @@ impl Plugin {
     }
 }
 
-/// Tells an account from an earlier one of the same name. It is given when the account is made or read, and not kept.
+/// Tells an account from an earlier one of the same name. It is given when the account is made or read, and
+/// not kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AccountId(u64);
 
@@ -182,8 +183,8 @@ impl Account {
         hash::check_sha2_fast(&fast, nonce, response).then_some(true)
     }
 
-    /// Checks a password in clear (over TLS or a Unix socket) and remembers it for the fast exchange. Takes about a
-    /// millisecond for `caching_sha2_password`: that is what makes guessing slow.
+    /// Checks a password in clear (over TLS or a Unix socket) and remembers it for the fast exchange. Takes
+    /// about a millisecond for `caching_sha2_password`: that is what makes guessing slow.
     pub fn check_clear(&self, password: &[u8]) -> bool {
         match self.plugin {
             Plugin::Native => hash::equal(&hash::native_hash(password), &self.secret),
@@ -212,8 +213,8 @@ impl Account {
         self.global.has(wanted) || database.is_some_and(|database| self.on(database).has(wanted))
     }
 
-    /// What it holds on a database: besides what it holds on everything, what the most specific pattern that fits gives
-    /// it. Patterns of its active roles are among them.
+    /// What it holds on a database: besides what it holds on everything, what the most specific pattern that
+    /// fits gives it. Patterns of its active roles are among them.
     pub fn on(&self, database: &str) -> Privileges {
         let fitting = self.databases.iter().filter(|(pattern, _)| matches(pattern, database));
         // Of equal ones the first: `min_by_key` keeps it.
@@ -221,8 +222,8 @@ impl Account {
         closest.map_or(self.global, |(_, granted)| self.global.with(*granted))
     }
 
-    /// What it holds on every database that a pattern of GRANT means. Of other patterns only the same one counts:
-    /// whether one pattern covers another is not worked out.
+    /// What it holds on every database that a pattern of GRANT means. Of other patterns only the same one
+    /// counts: whether one pattern covers another is not worked out.
     pub fn on_pattern(&self, pattern: &str) -> Privileges {
         match plain_name(pattern) {
             Some(name) => self.on(&name),
@@ -305,7 +306,8 @@ impl Default for Accounts {
 }
 
 impl Accounts {
-    /// The account for a client: `host` is its address, or `localhost` for a Unix socket or the loopback interface.
+    /// The account for a client: `host` is its address, or `localhost` for a Unix socket or the loopback
+    /// interface.
     pub fn authenticate(&self, user: &str, host: &str) -> Option<Arc<Account>> {
         let accounts = self.by_name.read();
         let fits =
@@ -315,8 +317,8 @@ impl Accounts {
             .cloned()
     }
 
-    /// An account for who has none: its login looks and takes like that of an account with a password, by a plugin that
-    /// stays the same for a name. Whoever uses it must not let its client in.
+    /// An account for who has none: its login looks and takes like that of an account with a password, by a
+    /// plugin that stays the same for a name. Whoever uses it must not let its client in.
     pub fn stand_in(&self, user: &str) -> Arc<Account> {
         let decoy = self.decoy();
         let mut account = Account::new(AccountName::new(user, ""));

@@ -112,7 +112,8 @@ impl Privileges {
             | Privileges::SYSTEM_VARIABLES_ADMIN.0,
     );
 
-    /// Which privileges a row of the dictionary can hold: the number of the last entry of [`Privileges::later`].
+    /// Which privileges a row of the dictionary can hold: the number of the last entry of
+    /// [`Privileges::later`].
     pub const EDITION: u8 = 4;
 
     /// Those that a row of an edition could not hold.
@@ -128,11 +129,12 @@ impl Privileges {
         }
     }
 
-    /// Edition from which on the right to hand a dynamic privilege on is its own; before, GRANT OPTION was that too.
+    /// Edition from which on the right to hand a dynamic privilege on is its own; before, GRANT OPTION was
+    /// that too.
     pub const EDITION_OF_HANDING_ON: u8 = 3;
 
-    /// The right to hand on those of these that are dynamic. Each has its own, which lies in the bit that is so many
-    /// above it; GRANT OPTION is for the others.
+    /// The right to hand on those of these that are dynamic. Each has its own, which lies in the bit that is
+    /// so many above it; GRANT OPTION is for the others.
     pub fn handed_on(self) -> Privileges {
         const BITS_ABOVE: u32 = 16;
         Privileges((self.0 & Privileges::DYNAMIC.0) << BITS_ABOVE)
@@ -231,8 +233,8 @@ impl Privileges {
         if text.is_empty() { "USAGE".into() } else { text }
     }
 
-    /// The dynamic ones among them that can be handed on, or those that cannot, as GRANT would take them; empty if
-    /// there are none.
+    /// The dynamic ones among them that can be handed on, or those that cannot, as GRANT would take them;
+    /// empty if there are none.
     pub fn list_dynamic(self, handed_on: bool) -> String {
         let known = PRIVILEGES_LIST.iter().map(|(name, one, _)| (*name, *one));
         let listed = known.filter(|(_, one)| Privileges::DYNAMIC.has(*one) && self.has(*one));

@@ -1,5 +1,5 @@
-//! What a session's account may do at one moment. An account that has been dropped or renamed away may do nothing:
-//! absent means no.
+//! What a session's account may do at one moment. An account that has been dropped or renamed away may do
+//! nothing: absent means no.
 
 use std::sync::Arc;
 
@@ -45,20 +45,21 @@ impl Rights {
         self.account.as_ref().map_or(Privileges::NONE, |account| account.on(database))
     }
 
-    /// Whether it has any privilege on all of a table that can be held on tables: then it may know what refers to it.
+    /// Whether it has any privilege on all of a table that can be held on tables: then it may know what
+    /// refers to it.
     pub fn may_know_table(&self, database: &str, table: &str) -> bool {
         let own = self.on_table(database, table).map_or(Privileges::NONE, |rights| rights.whole);
         self.on(database).with(own).0 & Privileges::all_of_tables().0 != 0
     }
 
-    /// Whether it has any privilege that can be held on tables, on a table or a column of it: then lists name the
-    /// table.
+    /// Whether it has any privilege that can be held on tables, on a table or a column of it: then lists name
+    /// the table.
     pub fn may_see_table(&self, database: &str, table: &str) -> bool {
         self.may_know_table(database, table) || self.on_table(database, table).is_some()
     }
 
-    /// Whether it may ask how a table is built: by SELECT on its database, or by anything that it holds on the table
-    /// itself.
+    /// Whether it may ask how a table is built: by SELECT on its database, or by anything that it holds on
+    /// the table itself.
     pub fn may_look_into_table(&self, database: &str, table: &str) -> bool {
         self.on(database).has(Privileges::SELECT) || self.on_table(database, table).is_some()
     }
@@ -82,8 +83,8 @@ impl Rights {
     }
 }
 
-/// A session's rights, looked up again when an account has changed, and what they come to for the database asked about
-/// last.
+/// A session's rights, looked up again when an account has changed, and what they come to for the database
+/// asked about last.
 #[derive(Debug, Default)]
 pub struct KnownRights {
     /// [`Accounts::version`] of the look; 0 for none yet.
@@ -91,8 +92,8 @@ pub struct KnownRights {
     rights: Rights,
     /// Database asked about last, and what is held there.
     last: Option<(Box<str>, Privileges)>,
-    /// Number of the [`UseList`](turnstile_plan::plan::uses::UseList) that these rights have last been found to allow; 0 for
-    /// none.
+    /// Number of the [`UseList`](turnstile_plan::plan::uses::UseList) that these rights have last been found
+    /// to allow; 0 for none.
     passed: u64,
 }
 
@@ -108,8 +109,8 @@ impl KnownRights {
         self.version
     }
 
-    /// Remembers that the rights of this look do. Nothing if there was another look meanwhile: part of the list may
-    /// have been asked about before.
+    /// Remembers that the rights of this look do. Nothing if there was another look meanwhile: part of the
+    /// list may have been asked about before.
     pub fn note_passed(&mut self, version: u64, number: u64) {
         if version == self.version {
             self.passed = number;

@@ -102,8 +102,8 @@ impl Accounts {
         held.into_keys().filter(chosen).collect()
     }
 
-    /// An account with what its active roles may do; None if it is gone. A role that it no longer holds counts for
-    /// nothing.
+    /// An account with what its active roles may do; None if it is gone. A role that it no longer holds
+    /// counts for nothing.
     pub fn with_roles(&self, name: &AccountName, active: &[AccountName]) -> Option<Arc<Account>> {
         if active.is_empty() {
             return self.find(name);
@@ -120,8 +120,8 @@ impl Accounts {
         Some(Arc::new(whole))
     }
 
-    /// The roles of SHOW GRANTS: those that an account holds itself, and those that it may administer by a role that is
-    /// active.
+    /// The roles of SHOW GRANTS: those that an account holds itself, and those that it may administer by a
+    /// role that is active.
     pub fn roles_shown(&self, account: &Account, active: &[AccountName]) -> BTreeSet<(bool, AccountName)> {
         let held = self.held_roles(&account.name);
         let accounts = self.by_name.read();
@@ -147,8 +147,8 @@ impl Accounts {
         edges
     }
 
-    /// Whether the holder of these active roles may grant all of `roles`: it, or a role that is active, holds each WITH
-    /// ADMIN OPTION.
+    /// Whether the holder of these active roles may grant all of `roles`: it, or a role that is active, holds
+    /// each WITH ADMIN OPTION.
     pub fn may_administer(&self, name: &AccountName, active: &[AccountName], roles: &[AccountName]) -> bool {
         let held = self.held_roles(name);
         let accounts = self.by_name.read();

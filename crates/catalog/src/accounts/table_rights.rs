@@ -1,6 +1,6 @@
-//! What an account holds on one table: privileges on all of it, and privileges on single columns of it. They hold for a
-//! name: they are there before the table is made, stay when it is dropped, and do not follow it when it is renamed, as
-//! in MySQL.
+//! What an account holds on one table: privileges on all of it, and privileges on single columns of it. They
+//! hold for a name: they are there before the table is made, stay when it is dropped, and do not follow it
+//! when it is renamed, as in MySQL.
 
 use std::collections::BTreeMap;
 

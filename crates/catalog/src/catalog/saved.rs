@@ -38,8 +38,9 @@ impl Catalog {
         write_rows(&self.engine, &rows).await.map(drop)
     }
 
-    /// Makes definitions of tables durable, in one transaction. Error 1050 if a table that stays as it is has the name
-    /// of one of them: whoever gives a name holds it ([`crate::mdl::names`]), so that this is never so.
+    /// Makes definitions of tables durable, in one transaction. Error 1050 if a table that stays as it is has
+    /// the name of one of them: whoever gives a name holds it ([`crate::mdl::names`]), so that this is never
+    /// so.
     pub async fn save_tables(&self, definitions: &[&Definition]) -> SqlResult<TxnId> {
         let changed: HashSet<TableId> = definitions.iter().map(|one| one.id).collect();
         for one in definitions {

@@ -1,5 +1,5 @@
-//! Which expressions a definition may hold: one walk over what CHECK constraints, generated columns and defaults in
-//! parentheses say, with a table for each of what it refuses and with which error.
+//! Which expressions a definition may hold: one walk over what CHECK constraints, generated columns and
+//! defaults in parentheses say, with a table for each of what it refuses and with which error.
 
 use turnstile_expr::expr::AggregateKind;
 use turnstile_syntax::ast::Expr;
@@ -21,8 +21,8 @@ pub(super) struct Refusals {
     pub default: About,
     /// A function that is refused: by its name, after the definition's.
     pub function: fn(&str, &str) -> SqlError,
-    /// The same row has the same value at any moment: [`UNSETTLED`] functions are refused besides [`BUSY`] ones, and
-    /// UNIX_TIMESTAMP() of now. Nor are there aggregate functions (1111).
+    /// The same row has the same value at any moment: [`UNSETTLED`] functions are refused besides [`BUSY`]
+    /// ones, and UNIX_TIMESTAMP() of now. Nor are there aggregate functions (1111).
     pub settled: bool,
 }
 

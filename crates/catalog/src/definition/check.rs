@@ -1,8 +1,10 @@
-//! CHECK constraints as CREATE TABLE and ALTER TABLE write them: which conditions are allowed, and how they are named.
+//! CHECK constraints as CREATE TABLE and ALTER TABLE write them: which conditions are allowed, and how they
+//! are named.
 //!
-//! A condition may read the columns of its table and nothing else, so that it is true or false for a row for good: no
-//! variables, no sub-queries, no functions whose result another moment, session or row may change. A constraint without
-//! a name is called `TABLE_chk_N`, N above all that the table has; such a name follows the table when that is renamed.
+//! A condition may read the columns of its table and nothing else, so that it is true or false for a row for
+//! good: no variables, no sub-queries, no functions whose result another moment, session or row may change. A
+//! constraint without a name is called `TABLE_chk_N`, N above all that the table has; such a name follows the
+//! table when that is renamed.
 
 use rustc_hash::FxHashSet;
 
@@ -24,7 +26,8 @@ const REFUSALS: Refusals = Refusals {
     settled: true,
 };
 
-/// Adds constraints in the order written. `taken`: whether another table of the database has a constraint of this name.
+/// Adds constraints in the order written. `taken`: whether another table of the database has a constraint of
+/// this name.
 pub fn add(
     definition: &mut Definition,
     written: &[CheckDef],
@@ -84,8 +87,8 @@ fn names<'w>(definition: &Definition, written: &'w [CheckDef]) -> Vec<(Box<str>,
     written.iter().map(|one| (name(one), one)).collect()
 }
 
-/// Error 3823 for a constraint over a column that a foreign key's action writes: those rows are changed with their
-/// parents, and nobody tests them.
+/// Error 3823 for a constraint over a column that a foreign key's action writes: those rows are changed with
+/// their parents, and nobody tests them.
 pub fn against_actions(definition: &Definition) -> SqlResult<()> {
     for key in &definition.foreign_keys {
         if !key.on_update.changes_children() && key.on_delete != Action::SetNull {
@@ -151,8 +154,8 @@ fn sort(definition: &mut Definition) {
     definition.checks.sort_by_cached_key(|check| check.name.to_lowercase());
 }
 
-/// Gives the constraints of a table that is now called otherwise the names that they would have been generated with.
-/// `all`: also those that were written (CREATE TABLE ... LIKE).
+/// Gives the constraints of a table that is now called otherwise the names that they would have been
+/// generated with. `all`: also those that were written (CREATE TABLE ... LIKE).
 pub fn rename(
     definition: &mut Definition,
     old_table: &str,
@@ -208,8 +211,8 @@ fn condition(name: &str, written: &CheckDef) -> SqlResult<Expr> {
     canonical(&written.expr)
 }
 
-/// Whether a constraint reads columns that are there and may be read. `missing`: what is said of a constraint and a
-/// column that is not there.
+/// Whether a constraint reads columns that are there and may be read. `missing`: what is said of a constraint
+/// and a column that is not there.
 pub fn resolve(
     definition: &Definition,
     check: &Check,

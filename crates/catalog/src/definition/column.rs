@@ -88,7 +88,8 @@ pub fn column_type(name: &str, written: &ast::ColumnType, default: Collation) ->
     }
 }
 
-/// Error 1074 for a CHAR or BINARY that is too long: unlike that of a VARCHAR, this depends on no character set.
+/// Error 1074 for a CHAR or BINARY that is too long: unlike that of a VARCHAR, this depends on no character
+/// set.
 pub fn fixed_length(written: &ast::ColumnDef) -> SqlResult<()> {
     let kind = &written.column_type;
     let fixed = matches!(kind.kind, TypeKind::Char | TypeKind::Binary);
@@ -276,8 +277,8 @@ pub fn stand_in(written: &ast::ColumnDef) -> Column {
     }
 }
 
-/// That defaults do not fit the types of their columns: said when nothing else is wrong, and in the order of the
-/// columns.
+/// That defaults do not fit the types of their columns: said when nothing else is wrong, and in the order of
+/// the columns.
 #[derive(Debug, Default)]
 pub struct LateFaults(Vec<(Box<str>, SqlError)>);
 
@@ -296,8 +297,9 @@ impl LateFaults {
     }
 }
 
-/// A column from its definition. `in_primary`: it belongs to the primary key, and so is NOT NULL. `late`: that a
-/// default does not fit its type is said when nothing else is wrong with the columns and keys of the statement.
+/// A column from its definition. `in_primary`: it belongs to the primary key, and so is NOT NULL. `late`:
+/// that a default does not fit its type is said when nothing else is wrong with the columns and keys of the
+/// statement.
 pub fn column(
     written: &ast::ColumnDef,
     collation: Collation,

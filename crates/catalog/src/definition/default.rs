@@ -1,8 +1,8 @@
 //! Defaults in parentheses: expressions that are computed for every row that does not say otherwise.
 //!
-//! Such an expression may call what changes from row to row (UUID, RAND, NOW), and may read other columns of its row,
-//! but for AUTO_INCREMENT ones, and for later ones that are computed themselves: they are computed in the order of the
-//! columns, when all that the statement gives is in the row.
+//! Such an expression may call what changes from row to row (UUID, RAND, NOW), and may read other columns of
+//! its row, but for AUTO_INCREMENT ones, and for later ones that are computed themselves: they are computed
+//! in the order of the columns, when all that the statement gives is in the row.
 
 use std::sync::Arc;
 
@@ -23,8 +23,8 @@ const REFUSALS: Refusals = Refusals {
     settled: false,
 };
 
-/// The default that an expression in parentheses gives a column; its columns are looked at when all are known, by
-/// [`check`].
+/// The default that an expression in parentheses gives a column; its columns are looked at when all are
+/// known, by [`check`].
 pub fn computed(column: &str, expr: &Expr) -> SqlResult<DefaultValue> {
     allowed::check(expr, column, &REFUSALS)?;
     Ok(DefaultValue::Computed(Arc::new(canonical(expr)?)))

@@ -1,5 +1,5 @@
-//! Foreign keys as CREATE TABLE and ALTER TABLE write them: their names, their indexes, and whether child and parent
-//! fit together.
+//! Foreign keys as CREATE TABLE and ALTER TABLE write them: their names, their indexes, and whether child and
+//! parent fit together.
 
 use std::fmt::Write;
 
@@ -21,9 +21,9 @@ pub struct Rules {
     pub standard: bool,
 }
 
-/// Adds foreign keys to a definition that has its columns and its keys, those that serve them too. Parents have not
-/// been looked at: see [`check_fit`]. `known`: how many foreign keys are there already, whose names are looked at
-/// later.
+/// Adds foreign keys to a definition that has its columns and its keys, those that serve them too. Parents
+/// have not been looked at: see [`check_fit`]. `known`: how many foreign keys are there already, whose names
+/// are looked at later.
 pub fn add(definition: &mut Definition, written: &[KeyDef], known: usize) -> SqlResult<()> {
     for one in written {
         let KeyKind::Foreign(references) = &one.kind else { continue };
@@ -118,8 +118,8 @@ pub fn rename(definition: &mut Definition, (old_schema, old_name): (&str, &str))
     }
 }
 
-/// Whether a child and its parent fit together; what is said if not. Columns of the parent get the spelling they have
-/// there.
+/// Whether a child and its parent fit together; what is said if not. Columns of the parent get the spelling
+/// they have there.
 pub fn check_fit(
     key: &mut ForeignKey,
     child: &Definition,
@@ -174,8 +174,8 @@ pub fn wrong_definition(key: &ForeignKey, child: &Definition) -> SqlError {
     SqlError::wrong_foreign_key_definition(if generated { "foreign key without name" } else { &key.name })
 }
 
-/// Whether values of the one type can be told from the other's key: numbers of one size and sign, strings of one
-/// collation.
+/// Whether values of the one type can be told from the other's key: numbers of one size and sign, strings of
+/// one collation.
 pub fn compatible(child: &ColumnType, parent: &ColumnType, collations: bool) -> bool {
     use ColumnType as T;
     let same = |one, other| !collations || one == other;

@@ -1,9 +1,9 @@
 //! Generated columns: `GENERATED ALWAYS AS (expression)`, VIRTUAL or STORED.
 //!
-//! Such an expression reads other columns of its row and nothing else, as a CHECK does, so that the same row has the
-//! same value at any moment and for anybody. It reads no AUTO_INCREMENT column, whose value is found last, and of
-//! generated columns only those before it: so they are computed in the order of the columns, after everything else in
-//! the row.
+//! Such an expression reads other columns of its row and nothing else, as a CHECK does, so that the same row
+//! has the same value at any moment and for anybody. It reads no AUTO_INCREMENT column, whose value is found
+//! last, and of generated columns only those before it: so they are computed in the order of the columns,
+//! after everything else in the row.
 
 use std::sync::Arc;
 
@@ -25,7 +25,8 @@ const REFUSALS: Refusals = Refusals {
     settled: true,
 };
 
-/// What a generated column keeps in the place of a default; its columns are looked at when all are known, by [`check`].
+/// What a generated column keeps in the place of a default; its columns are looked at when all are known, by
+/// [`check`].
 pub fn generation(written: &ColumnDef, generated: &Generated) -> SqlResult<DefaultValue> {
     let clauses = [
         (written.default.is_some(), "DEFAULT"),
@@ -96,8 +97,8 @@ pub fn check_stored(definition: &Definition, key: &ForeignKey) -> SqlResult<()> 
     }
 }
 
-/// A child's generated column follows its own expression and no parent. What a parent's change writes into a child is
-/// not carried on into STORED columns, as in MySQL.
+/// A child's generated column follows its own expression and no parent. What a parent's change writes into a
+/// child is not carried on into STORED columns, as in MySQL.
 fn check_foreign_key(definition: &Definition, key: &ForeignKey) -> SqlResult<()> {
     let (on_delete, on_update) = (key.on_delete, key.on_update);
     for name in &key.columns {
@@ -128,7 +129,8 @@ fn check_foreign_key(definition: &Definition, key: &ForeignKey) -> SqlResult<()>
     Ok(())
 }
 
-/// Whether a column that is changed stays VIRTUAL or becomes it. Such a change would take or make every row's value.
+/// Whether a column that is changed stays VIRTUAL or becomes it. Such a change would take or make every row's
+/// value.
 pub fn check_change(old: &Column, new: &Column) -> SqlResult<()> {
     let is_virtual = |column: &Column| column.generation().is_some_and(|(_, stored)| !stored);
     if is_virtual(old) == is_virtual(new) {

@@ -77,8 +77,8 @@ pub fn key(
     }))
 }
 
-/// What a key takes of a column, and how many bytes that may be. Outside a strict `sql_mode` a key that is not unique
-/// takes as much as fits, with a warning, of a column that is too long for it.
+/// What a key takes of a column, and how many bytes that may be. Outside a strict `sql_mode` a key that is
+/// not unique takes as much as fits, with a warning, of a column that is too long for it.
 fn limited(
     column: &Column,
     length: Option<u64>,
@@ -139,8 +139,8 @@ fn name(written: &KeyDef, columns: &[Column], parts: &[Part], taken: &[Key]) -> 
     numbered.unwrap_or_default().into()
 }
 
-/// The order of keys in a table: the primary key, unique ones over columns that are NOT NULL, unique ones of whole
-/// columns, other unique ones, the others; in each of these those that read VIRTUAL columns last.
+/// The order of keys in a table: the primary key, unique ones over columns that are NOT NULL, unique ones of
+/// whole columns, other unique ones, the others; in each of these those that read VIRTUAL columns last.
 pub fn sort(keys: &mut [Key], columns: &[Column]) {
     keys.sort_by_cached_key(|key| {
         let holds_null = key.parts.iter().any(|part| columns[part.column].nullable);
@@ -151,8 +151,8 @@ pub fn sort(keys: &mut [Key], columns: &[Column]) {
     });
 }
 
-/// A column has changed its type: keys that take part of its values take them whole if they are no longer of that
-/// length. Errors of a type that cannot be in a key like this.
+/// A column has changed its type: keys that take part of its values take them whole if they are no longer of
+/// that length. Errors of a type that cannot be in a key like this.
 pub fn fit_parts(keys: &mut [Key], columns: &[Column], at: usize, eval: &EvalContext<'_>) -> SqlResult<()> {
     let column = &columns[at];
     let parts = keys.iter_mut().flat_map(|key| {

@@ -1,7 +1,7 @@
 //! Limits of definitions: lengths of names and comments, the width of a row, numbers in a type's parentheses.
 //!
-//! A row's width is counted as MySQL's record buffer counts it, not as our rows are stored: a definition that MySQL
-//! takes is taken, and one that it refuses is refused, whatever a row needs on a page.
+//! A row's width is counted as MySQL's record buffer counts it, not as our rows are stored: a definition that
+//! MySQL takes is taken, and one that it refuses is refused, whatever a row needs on a page.
 
 use crate::dictionary::table::Definition;
 use crate::dictionary::{Column, Key};
@@ -66,8 +66,8 @@ pub fn index_name(name: &str) -> SqlResult<()> {
     if odd { Err(SqlError::wrong_index_name(name)) } else { Ok(()) }
 }
 
-/// A comment as MySQL's dictionary can keep it: of utf8mb3. What else a client of another set says becomes question
-/// marks, with a warning; a client of that set has no right to say it.
+/// A comment as MySQL's dictionary can keep it: of utf8mb3. What else a client of another set says becomes
+/// question marks, with a warning; a client of that set has no right to say it.
 fn in_utf8mb3(text: &mut Box<str>, of: (&str, String), eval: &EvalContext<'_>) -> SqlResult<()> {
     let Some((at, _)) = text.char_indices().find(|(_, character)| character.len_utf8() > 3) else {
         return Ok(());
@@ -93,7 +93,8 @@ fn in_utf8mb3(text: &mut Box<str>, of: (&str, String), eval: &EvalContext<'_>) -
     Ok(())
 }
 
-/// A comment that fits: where it does not, the error under a strict `sql_mode`, else what fits of it with a warning.
+/// A comment that fits: where it does not, the error under a strict `sql_mode`, else what fits of it with a
+/// warning.
 fn comment(text: &mut Box<str>, most: usize, error: SqlError, eval: &EvalContext<'_>) -> SqlResult<()> {
     let Some((end, _)) = text.char_indices().nth(most) else { return Ok(()) };
     if eval.settings.sql_mode.is_strict() {

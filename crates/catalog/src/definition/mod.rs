@@ -1,4 +1,5 @@
-//! Definitions of tables: from CREATE TABLE's syntax to [`Definition`], and back to text for SHOW CREATE TABLE.
+//! Definitions of tables: from CREATE TABLE's syntax to [`Definition`], and back to text for SHOW CREATE
+//! TABLE.
 
 use turnstile_engine::ids::{IndexId, TableId};
 
@@ -43,9 +44,9 @@ pub struct Place<'p> {
     pub default: Collation,
 }
 
-/// The definition of a new table, without its trees. `selected`: the columns of CREATE TABLE ... SELECT's query. One
-/// that is also written has the written definition, in the query's place; what is written only comes first. After a
-/// fault was noted the definition is not to be used.
+/// The definition of a new table, without its trees. `selected`: the columns of CREATE TABLE ... SELECT's
+/// query. One that is also written has the written definition, in the query's place; what is written only
+/// comes first. After a fault was noted the definition is not to be used.
 pub fn build(
     create: &CreateTable,
     selected: Vec<Column>,
@@ -98,8 +99,8 @@ pub fn build(
     Ok(definition)
 }
 
-/// Adds the columns of a new table, those of its query last. In the place of one with a fault comes one that nothing
-/// depends on.
+/// Adds the columns of a new table, those of its query last. In the place of one with a fault comes one that
+/// nothing depends on.
 fn add_columns(
     definition: &mut Definition,
     create: &CreateTable,

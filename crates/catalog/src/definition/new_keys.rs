@@ -1,8 +1,8 @@
 //! Keys that a statement adds to a table's, and which of all of them are superfluous.
 //!
-//! Every foreign key brings a key of its child with it, which serves it. Such an implicit key goes when another one
-//! begins with its columns, the newer of two implicit ones staying, so that it has the name of the foreign key that
-//! came last.
+//! Every foreign key brings a key of its child with it, which serves it. Such an implicit key goes when
+//! another one begins with its columns, the newer of two implicit ones staying, so that it has the name of
+//! the foreign key that came last.
 
 use super::add_key;
 use crate::dictionary::table::Definition;
@@ -65,8 +65,8 @@ fn superfluous(shapes: &[Shape]) -> Vec<bool> {
     gone
 }
 
-/// Adds keys in the order written, those that foreign keys bring among them. `look`: what else is wrong with one of
-/// them.
+/// Adds keys in the order written, those that foreign keys bring among them. `look`: what else is wrong with
+/// one of them.
 pub fn add_keys(
     definition: &mut Definition,
     written: &[KeyDef],

@@ -1,5 +1,5 @@
-//! What table options say, and what becomes of those that ask for something else than this engine does: each of them
-//! works, warns or is refused.
+//! What table options say, and what becomes of those that ask for something else than this engine does: each
+//! of them works, warns or is refused.
 
 use super::phase::Faults;
 use turnstile_expr::expr::{EvalContext, SqlMode, WarningLevel};
@@ -80,7 +80,8 @@ pub fn check_charset<'o>(written: impl Iterator<Item = &'o TableOption>) -> SqlR
     }
 }
 
-/// An engine that does not exist here is an error under NO_ENGINE_SUBSTITUTION, and else replaced with a warning.
+/// An engine that does not exist here is an error under NO_ENGINE_SUBSTITUTION, and else replaced with a
+/// warning.
 fn check_engine(name: &str, (table, new): (&str, bool), eval: &EvalContext<'_>) -> SqlResult<()> {
     if is_own_engine(name) {
         return Ok(());

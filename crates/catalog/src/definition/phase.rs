@@ -1,9 +1,9 @@
 //! In which order the faults of a definition are told.
 //!
-//! MySQL looks at a definition in phases: at names and attributes while it reads the text, at the table's name, at
-//! columns, at keys, and so on. Of several faults it tells the first of the first phase. A definition is worked out
-//! whole here, every fault is noted with its phase, and [`Faults`] keeps the one that is to be told; what is made of a
-//! definition after a fault is never used.
+//! MySQL looks at a definition in phases: at names and attributes while it reads the text, at the table's
+//! name, at columns, at keys, and so on. Of several faults it tells the first of the first phase. A
+//! definition is worked out whole here, every fault is noted with its phase, and [`Faults`] keeps the one
+//! that is to be told; what is made of a definition after a fault is never used.
 
 use turnstile_values::error::{SqlError, SqlResult};
 

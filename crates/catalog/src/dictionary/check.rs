@@ -1,9 +1,10 @@
 //! CHECK constraints: as the dictionary keeps them, and bound to the columns of their table.
 //!
 //! A [`Check`] is a name and a tree; the tree goes to disk as its canonical text
-//! (`definition/expression.rs`), which means the same under every `sql_mode`. A [`BoundCheck`] is made of it when
-//! a table is made ready for use, and is what is evaluated for every row that is inserted, changed or copied by ALTER
-//! TABLE. Only enforced constraints are bound, so a table without them pays for looking at an empty list.
+//! (`definition/expression.rs`), which means the same under every `sql_mode`. A [`BoundCheck`] is made of it
+//! when a table is made ready for use, and is what is evaluated for every row that is inserted, changed or
+//! copied by ALTER TABLE. Only enforced constraints are bound, so a table without them pays for looking at an
+//! empty list.
 
 use super::DefaultValue;
 use super::encoding::{Damaged, Reader, Writer};
@@ -46,7 +47,8 @@ impl Check {
 /// An enforced constraint, ready to be evaluated over a row's columns.
 pub struct BoundCheck {
     name: Box<str>,
-    /// An error is what every row gets: the condition means nothing to this server (a function that it lacks).
+    /// An error is what every row gets: the condition means nothing to this server (a function that it
+    /// lacks).
     expr: SqlResult<Expr>,
 }
 
@@ -67,8 +69,8 @@ pub fn bind(definition: &Definition) -> Vec<BoundCheck> {
     enforced.map(bound).collect()
 }
 
-/// Binds an expression of a definition to its columns. Settings of the session do not matter: what depends on them is
-/// not in a canonical text.
+/// Binds an expression of a definition to its columns. Settings of the session do not matter: what depends on
+/// them is not in a canonical text.
 pub fn bind_expression(expr: &ast::Expr, definition: &Definition) -> SqlResult<turnstile_expr::expr::Typed> {
     turnstile_expr::expr::bind(expr, &mut Columns(definition), &EvalSettings::default())
 }

@@ -1,5 +1,5 @@
-//! Bytes of dictionary rows: little-endian numbers, strings with a `u32` length before them, lists with a `u32` count.
-//! Every row begins with the number of its format; a reader refuses one it does not know.
+//! Bytes of dictionary rows: little-endian numbers, strings with a `u32` length before them, lists with a
+//! `u32` count. Every row begins with the number of its format; a reader refuses one it does not know.
 
 use std::sync::Arc;
 
@@ -13,8 +13,9 @@ use turnstile_values::value::{EnumNames, EnumValue, Value};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Damaged;
 
-/// Changes when keys of a collation are written in another order than before. In edition 0 the PAD SPACE collations had
-/// no mark behind spaces and some had the order of others; its keys of the other collations are the same.
+/// Changes when keys of a collation are written in another order than before. In edition 0 the PAD SPACE
+/// collations had no mark behind spaces and some had the order of others; its keys of the other collations
+/// are the same.
 const COLLATION_EDITION: u32 = 1;
 
 type Read<T> = Result<T, Damaged>;

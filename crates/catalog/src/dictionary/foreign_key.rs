@@ -1,8 +1,8 @@
 //! Foreign keys as the dictionary keeps them: with the child's definition, tables and columns by name.
 //!
-//! By name, because the parent may not be there yet (`foreign_key_checks=0`), and because a parent that is dropped and
-//! made again is the same parent to its children. Which key of the parent and which of the child serve is found when a
-//! statement is planned (`plan/foreign_key.rs`).
+//! By name, because the parent may not be there yet (`foreign_key_checks=0`), and because a parent that is
+//! dropped and made again is the same parent to its children. Which key of the parent and which of the child
+//! serve is found when a statement is planned (`plan/foreign_key.rs`).
 
 use super::encoding::{Damaged, Reader, Writer};
 use super::table::{Definition, Key};
@@ -69,13 +69,15 @@ impl ForeignKey {
         (&*self.parent_schema, &*self.parent) == (schema, name)
     }
 
-    /// The child's key that finds the children of a row: its first columns are these, in this order and whole.
+    /// The child's key that finds the children of a row: its first columns are these, in this order and
+    /// whole.
     pub fn child_key(&self, child: &Definition) -> Option<usize> {
         let columns = positions(child, &self.columns)?;
         child.keys.iter().position(|key| begins_with(key, &columns))
     }
 
-    /// The parent's key that finds the parent of a row. One that is unique and has no other columns comes first.
+    /// The parent's key that finds the parent of a row. One that is unique and has no other columns comes
+    /// first.
     pub fn parent_key(&self, parent: &Definition) -> Option<usize> {
         let columns = positions(parent, &self.parent_columns)?;
         let fits = |key: &&Key| begins_with(key, &columns);
@@ -84,8 +86,8 @@ impl ForeignKey {
         found.or_else(|| parent.keys.iter().position(|key| fits(&key)))
     }
 
-    /// Whether the parent's key is one that a standard foreign key may refer to: unique, of these columns and no
-    /// others.
+    /// Whether the parent's key is one that a standard foreign key may refer to: unique, of these columns and
+    /// no others.
     pub fn has_standard_parent_key(&self, parent: &Definition) -> bool {
         self.parent_key(parent).is_some_and(|at| {
             let key = &parent.keys[at];

@@ -7,8 +7,9 @@
 //! | `2` table id (big endian) | a table: [`table::Definition`] |
 //! | `3` user, `0`, host | an account |
 //!
-//! DDL order, so that a crash leaves at worst a tree that nobody knows (dropped at the next start) and never a table
-//! without its tree: trees are made before the row that names them is committed, and dropped after the row is gone.
+//! DDL order, so that a crash leaves at worst a tree that nobody knows (dropped at the next start) and never
+//! a table without its tree: trees are made before the row that names them is committed, and dropped after
+//! the row is gone.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -70,7 +71,8 @@ pub type TableName = (Box<str>, Box<str>);
 #[derive(Default)]
 struct Contents {
     schemas: BTreeMap<Box<str>, Schema>,
-    /// For every table that is named as a parent, whether it is there or not: the tables with such a foreign key.
+    /// For every table that is named as a parent, whether it is there or not: the tables with such a foreign
+    /// key.
     children: BTreeMap<TableName, BTreeSet<TableName>>,
 }
 
@@ -156,8 +158,8 @@ impl Dictionary {
         found.tables.get(name).cloned().ok_or_else(|| SqlError::no_such_table(schema, name))
     }
 
-    /// The tables with a foreign key to a table of this name, whether there is such a table or not; itself perhaps
-    /// among them.
+    /// The tables with a foreign key to a table of this name, whether there is such a table or not; itself
+    /// perhaps among them.
     pub fn children(&self, schema: &str, name: &str) -> Vec<Arc<Table>> {
         let contents = self.contents.read();
         let Some(names) = contents.children.get(&(Box::from(schema), Box::from(name))) else {

@@ -1,8 +1,8 @@
 //! A table as SQL sees it: columns, keys, and how its rows and keys become bytes.
 //!
-//! [`Definition`] is what the dictionary keeps; [`Table`] is a definition made ready for use and never changes. DDL
-//! makes a new `Table` that shares gate and counters with the old one. A statement takes the gate, then looks the table
-//! up again: what it finds then stays true while it holds the gate.
+//! [`Definition`] is what the dictionary keeps; [`Table`] is a definition made ready for use and never
+//! changes. DDL makes a new `Table` that shares gate and counters with the old one. A statement takes the
+//! gate, then looks the table up again: what it finds then stays true while it holds the gate.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -35,8 +35,9 @@ pub enum DefaultValue {
     Now(u8),
     /// An expression, computed for each row. As it comes from its canonical text.
     Computed(Arc<ast::Expr>),
-    /// GENERATED ALWAYS AS: the column never holds anything else than this expression's value. True for STORED; both
-    /// kinds are kept in the row, so that reading one costs nothing and a key over it is a key like any other.
+    /// GENERATED ALWAYS AS: the column never holds anything else than this expression's value. True for
+    /// STORED; both kinds are kept in the row, so that reading one costs nothing and a key over it is a key
+    /// like any other.
     Generated(Arc<ast::Expr>, bool),
 }
 
@@ -198,8 +199,8 @@ pub struct Table {
     pub generated: Vec<(usize, SqlResult<Expr>)>,
     /// Constraints, computed defaults and generated columns may be worked out while a page is latched.
     pub rules_are_light: bool,
-    /// The transaction that made this definition; 0 since before the server began. Views that are older do not know its
-    /// trees.
+    /// The transaction that made this definition; 0 since before the server began. Views that are older do
+    /// not know its trees.
     pub made_by: TxnId,
 }
 
@@ -369,11 +370,11 @@ impl Table {
 
 /// A definition without sections.
 const PLAIN: u8 = 1;
-/// Behind the keys come sections, each a tag and its bytes. A reader refuses a tag that it does not know, so that a
-/// server that knows nothing of a constraint does not break it.
+/// Behind the keys come sections, each a tag and its bytes. A reader refuses a tag that it does not know, so
+/// that a server that knows nothing of a constraint does not break it.
 const SECTIONED: u8 = 2;
-/// Tags of sections. One that is empty is left out; a definition without any is [`PLAIN`], as it was before there were
-/// sections.
+/// Tags of sections. One that is empty is left out; a definition without any is [`PLAIN`], as it was before
+/// there were sections.
 const FOREIGN_KEYS: u8 = 1;
 const CHECKS: u8 = 2;
 /// Places of keys that were made for foreign keys.

@@ -1,23 +1,25 @@
 //! Circles of sessions that wait at metadata gates for each other, found the moment they close.
 //!
-//! A gate counts its holders and does not know them, so that holding it costs one addition. But who is in a circle
-//! waits, and who waits has time: it writes down here at which gate it waits, for what, and what it holds. While the
-//! note is here the session sleeps, so it takes and gives up nothing, and the note stays true; it goes before the
-//! session goes on.
+//! A gate counts its holders and does not know them, so that holding it costs one addition. But who is in a
+//! circle waits, and who waits has time: it writes down here at which gate it waits, for what, and what it
+//! holds. While the note is here the session sleeps, so it takes and gives up nothing, and the note stays
+//! true; it goes before the session goes on.
 //!
-//! **An edge** leads from a wait to every other wait whose session holds the gate in a mode that is in the way. An
-//! announced `Exclusive` or `ReadLock` counts as held: it turns newcomers away as one that is granted.
+//! **An edge** leads from a wait to every other wait whose session holds the gate in a mode that is in the
+//! way. An announced `Exclusive` or `ReadLock` counts as held: it turns newcomers away as one that is
+//! granted.
 //!
-//! **Every circle is found.** Each wait of it was written down, under the mutex here, before its session looked for a
-//! circle; the one that was written down last finds the others. **Nothing else is found:** notes that are here together
-//! under the mutex are waits of that moment, and their holds are held at that moment.
+//! **Every circle is found.** Each wait of it was written down, under the mutex here, before its session
+//! looked for a circle; the one that was written down last finds the others. **Nothing else is found:** notes
+//! that are here together under the mutex are waits of that moment, and their holds are held at that moment.
 //!
-//! **The victim** is who loses least, as in MySQL: statements on rows before GET_LOCK, and that before DDL and LOCK
-//! TABLES; of equals the one that closed the circle, or is next to it. It gets error 1213; a transaction is rolled back
-//! by that, unless the statement is its first and can give back what it holds and begin again (the session does that).
+//! **The victim** is who loses least, as in MySQL: statements on rows before GET_LOCK, and that before DDL
+//! and LOCK TABLES; of equals the one that closed the circle, or is next to it. It gets error 1213; a
+//! transaction is rolled back by that, unless the statement is its first and can give back what it holds and
+//! begin again (the session does that).
 //!
-//! **Cost.** Nothing for who does not wait. A wait looks only if its session holds something, and a look takes time
-//! with the number of waits times the length of what it follows.
+//! **Cost.** Nothing for who does not wait. A wait looks only if its session holds something, and a look
+//! takes time with the number of waits times the length of what it follows.
 //!
 //! Circles of which a part is a wait for a row or a table lock of the engine are not seen here, nor by MySQL;
 //! `innodb_lock_wait_timeout` ends them.
@@ -64,7 +66,8 @@ impl Want {
         }
     }
 
-    /// What it costs to give up: nothing but rows, what a lock of a user guards, or somebody's work on a definition.
+    /// What it costs to give up: nothing but rows, what a lock of a user guards, or somebody's work on a
+    /// definition.
     fn weight(self) -> u8 {
         match self {
             Want::Read | Want::Write | Want::WriteToo => 0,

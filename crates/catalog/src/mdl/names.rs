@@ -1,10 +1,10 @@
 //! Gates of names: what keeps two sessions from giving one name at once.
 //!
-//! A table's gate is part of the table, so a name that no table has yet has no gate there. Between the look whether a
-//! name is free and the moment from which everybody sees who has it lies a sync of the log: without a gate two
-//! statements found it free, and one of two tables, rows and all, was seen by nobody any more. Whoever gives a name
-//! holds the name's gate from before the look until the new definition is seen; whoever comes second waits, as at
-//! MySQL's metadata locks, and then looks.
+//! A table's gate is part of the table, so a name that no table has yet has no gate there. Between the look
+//! whether a name is free and the moment from which everybody sees who has it lies a sync of the log: without
+//! a gate two statements found it free, and one of two tables, rows and all, was seen by nobody any more.
+//! Whoever gives a name holds the name's gate from before the look until the new definition is seen; whoever
+//! comes second waits, as at MySQL's metadata locks, and then looks.
 //!
 //! | statement | databases | names of tables | names of constraints |
 //! |---|---|---|---|
@@ -13,15 +13,15 @@
 //! | RENAME TABLE, ALTER ... RENAME | the new one, with others | the new ones, alone | the new ones, alone |
 //! | ALTER TABLE | | its new parents', with others | those that are new, alone |
 //!
-//! `Alone` is [`Mode::Exclusive`], `with others` is [`Mode::Write`]. Parents: a child may come before its parent, and
-//! the parent then has to fit the children that wait for its name.
+//! `Alone` is [`Mode::Exclusive`], `with others` is [`Mode::Write`]. Parents: a child may come before its
+//! parent, and the parent then has to fit the children that wait for its name.
 //!
-//! **Order.** Names are taken in the order of [`Name`], those of databases and tables before the gates of tables, those
-//! of constraints last: what a statement calls its constraints is known when it knows its tables. LOCK TABLES takes
-//! tables before; circles with it are found ([`super::circle`]).
+//! **Order.** Names are taken in the order of [`Name`], those of databases and tables before the gates of
+//! tables, those of constraints last: what a statement calls its constraints is known when it knows its
+//! tables. LOCK TABLES takes tables before; circles with it are found ([`super::circle`]).
 //!
-//! **Race argument.** The gate of a name stays the same while anybody holds it or waits at it: it is looked up and
-//! thrown away under one mutex, and thrown away only when nobody has a reference to it.
+//! **Race argument.** The gate of a name stays the same while anybody holds it or waits at it: it is looked
+//! up and thrown away under one mutex, and thrown away only when nobody has a reference to it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -38,7 +38,8 @@ pub enum Name {
     Schema(Box<str>),
     /// Of a table in a database.
     Table(Box<str>, Box<str>),
-    /// Of a CHECK constraint or foreign key in a database, in lower case: the case of its letters does not count.
+    /// Of a CHECK constraint or foreign key in a database, in lower case: the case of its letters does not
+    /// count.
     Constraint(Box<str>, Box<str>),
 }
 

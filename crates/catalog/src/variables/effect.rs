@@ -1,13 +1,13 @@
-//! What setting a variable does here: the promise that the table makes for each of them, and that SET, the command line
-//! and the reference page keep.
+//! What setting a variable does here: the promise that the table makes for each of them, and that SET, the
+//! command line and the reference page keep.
 
 use super::switches::is_vain;
 use super::{Definition, Kind};
 use turnstile_values::error::SqlError;
 use turnstile_values::value::Value;
 
-/// Global variables that SET changes in MySQL and only the start of the server here: as in MySQL, that a session has
-/// no such value is told first.
+/// Global variables that SET changes in MySQL and only the start of the server here: as in MySQL, that a
+/// session has no such value is told first.
 const SET_GLOBALLY_IN_MYSQL: &[&str] = &[
     "authentication_policy",
     "automatic_sp_privileges",
@@ -36,15 +36,16 @@ pub enum Effect {
     Live(&'static str),
     /// It works, and only the start of the server sets it. The file that reads it, below `crates`.
     Start(&'static str),
-    /// It reports a fact. SET is refused (1238); an option that says otherwise is not taken, and the log says so.
+    /// It reports a fact. SET is refused (1238); an option that says otherwise is not taken, and the log says
+    /// so.
     Fixed,
-    /// A choice that MySQL has and this server has not: its default says what is so here, and is accepted; any other
-    /// value is refused (1231), at start too.
+    /// A choice that MySQL has and this server has not: its default says what is so here, and is accepted;
+    /// any other value is refused (1231), at start too.
     One,
     /// Likewise, and only the start of the server could have set it.
     Only,
-    /// It is kept and shown and changes nothing. A value other than the default is accepted with a warning, unless it
-    /// is among these (separated by commas; `*`: any), which promise nothing that is not so.
+    /// It is kept and shown and changes nothing. A value other than the default is accepted with a warning,
+    /// unless it is among these (separated by commas; `*`: any), which promise nothing that is not so.
     Inert(&'static str),
 }
 
@@ -107,8 +108,8 @@ impl Definition {
         }
     }
 
-    /// The warning for a value in normal form that is kept and changes nothing. `before`: the value that it takes the
-    /// place of.
+    /// The warning for a value in normal form that is kept and changes nothing. `before`: the value that it
+    /// takes the place of.
     pub fn promises_nothing(&self, before: Option<&Value>, value: &Value) -> Option<SqlError> {
         let empty = match self.kind {
             Kind::Switches(flags) => is_vain(flags, before, value),

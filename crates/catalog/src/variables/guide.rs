@@ -1,5 +1,5 @@
-//! The topics of the reference page: which variables belong together, and how they differ from each other. What one
-//! variable does stands in its own description in the table.
+//! The topics of the reference page: which variables belong together, and how they differ from each other.
+//! What one variable does stands in its own description in the table.
 
 /// Variables that one reads about together.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,8 @@
 use super::{Globals, find};
 use turnstile_values::value::Value;
 
-/// Limits that nobody has set follow from the machine: whatever the statements of all sessions do, the process lives.
+/// Limits that nobody has set follow from the machine: whatever the statements of all sessions do, the
+/// process lives.
 pub fn set_memory_limits(globals: &Globals) {
     let number = |name: &str| match globals.named(name) {
         Value::UInt(number) => number,

@@ -1,8 +1,9 @@
 //! System variables: the table of them, the global values, a session's values.
 //!
-//! A value is kept in normal form (see [`Definition::accept`]): 0 or 1 for a switch, the canonical spelling of a word.
-//! A session takes a snapshot of the global values when it begins (one shared pointer) and keeps what it changes itself
-//! in a short list beside it. What statements ask for all the time is decoded into [`SessionSettings`].
+//! A value is kept in normal form (see [`Definition::accept`]): 0 or 1 for a switch, the canonical spelling
+//! of a word. A session takes a snapshot of the global values when it begins (one shared pointer) and keeps
+//! what it changes itself in a short list beside it. What statements ask for all the time is decoded into
+//! [`SessionSettings`].
 
 use std::sync::{Arc, OnceLock};
 
@@ -477,7 +478,8 @@ pub struct Globals {
 
 impl Default for Globals {
     fn default() -> Self {
-        // A default that its own definition refuses is a mistake in the table; the text is then kept as it stands.
+        // A default that its own definition refuses is a mistake in the table; the text is then kept as it
+        // stands.
         let values =
             VARIABLES.iter().map(|one| one.parse(one.default).unwrap_or_else(|_| Value::text(one.default)));
         Globals { values: RwLock::new(Arc::new(values.collect())), persisted: OnceLock::new() }
@@ -525,9 +527,9 @@ impl Globals {
         })
     }
 
-    /// Reads what SET PERSIST has kept on this disk, gives it to the globals unless `persisted_globals_load` is OFF,
-    /// and keeps there what is persisted from now on. To be called after options were read, before the server is open.
-    /// What comes back are warnings.
+    /// Reads what SET PERSIST has kept on this disk, gives it to the globals unless `persisted_globals_load`
+    /// is OFF, and keeps there what is persisted from now on. To be called after options were read, before
+    /// the server is open. What comes back are warnings.
     ///
     /// # Errors
     /// A text for the log if the file cannot be read or holds a value that is refused.

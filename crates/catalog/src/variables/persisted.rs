@@ -6,14 +6,15 @@
 //!         "Metadata": { "Host": ..., "User": ..., "Timestamp": us } } },
 //!     "mysql_static_variables":  { "innodb_purge_threads": { ... } } }
 //! ```
-//! Promise: whoever is told that a change is kept finds it after a crash, and a crash at any moment leaves the whole
-//! file as it was before or after one change. The new file is written beside the old one under [`TEMPORARY`], synced,
-//! renamed over it, and the directory is synced. A temporary file left by a failure is removed first, not written
-//! again: after a failed sync nothing is known about its bytes. Only if the directory's own sync fails may the disk
-//! hold the change that was refused.
+//! Promise: whoever is told that a change is kept finds it after a crash, and a crash at any moment leaves
+//! the whole file as it was before or after one change. The new file is written beside the old one under
+//! [`TEMPORARY`], synced, renamed over it, and the directory is synced. A temporary file left by a failure is
+//! removed first, not written again: after a failed sync nothing is known about its bytes. Only if the
+//! directory's own sync fails may the disk hold the change that was refused.
 //!
-//! The values win over option files and the command line, as in MySQL: they are what an administrator of the running
-//! server asked for last. `persisted_globals_load=OFF` starts without them, also from a file that cannot be read.
+//! The values win over option files and the command line, as in MySQL: they are what an administrator of the
+//! running server asked for last. `persisted_globals_load=OFF` starts without them, also from a file that
+//! cannot be read.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -85,8 +86,8 @@ impl Persisted {
         Ok(Persisted { disk, entries: Mutex::new(entries) })
     }
 
-    /// Gives the globals the values that are kept. What comes back are warnings: variables this server does not know
-    /// stay in the file.
+    /// Gives the globals the values that are kept. What comes back are warnings: variables this server does
+    /// not know stay in the file.
     ///
     /// # Errors
     /// A text for the log if a value is refused by its variable.

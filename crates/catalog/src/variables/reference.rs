@@ -1,4 +1,5 @@
-//! The reference of system variables, written from the table: the page `docs/variables.md` and the list of `--help`.
+//! The reference of system variables, written from the table: the page `docs/variables.md` and the list of
+//! `--help`.
 //!
 //! A test compares the page with what would be written now;
 //! `UPDATE_DOCS=1 cargo test -p turnstile-catalog --lib reference` writes it.

@@ -1,9 +1,9 @@
-//! Who may set a variable. The table declares a [`Right`] for each; SET, SET PERSIST, the hint SET_VAR and the
-//! reference page keep to it.
+//! Who may set a variable. The table declares a [`Right`] for each; SET, SET PERSIST, the hint SET_VAR and
+//! the reference page keep to it.
 //!
-//! A global value is the administrators' without exception: SYSTEM_VARIABLES_ADMIN or SUPER, and to keep a value for
-//! the next start alone SYSTEM_VARIABLES_ADMIN and PERSIST_RO_VARIABLES_ADMIN. What a right says beyond that is told
-//! here.
+//! A global value is the administrators' without exception: SYSTEM_VARIABLES_ADMIN or SUPER, and to keep a
+//! value for the next start alone SYSTEM_VARIABLES_ADMIN and PERSIST_RO_VARIABLES_ADMIN. What a right says
+//! beyond that is told here.
 
 use crate::accounts::Privileges as P;
 
@@ -22,8 +22,8 @@ pub enum Right {
     GuardedFirst,
     /// For a session, who administers variables; SUPER is not enough.
     NotSuper,
-    /// Likewise for the global value, each time before the value is looked at; DEFAULT is everybody's for the own
-    /// session.
+    /// Likewise for the global value, each time before the value is looked at; DEFAULT is everybody's for the
+    /// own session.
     Strict,
     /// Everybody, for the own session. The global value takes SUPER, or a privilege that there is not here.
     Encryption,

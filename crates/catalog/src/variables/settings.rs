@@ -142,8 +142,8 @@ fn plans_anew(on: &dyn Fn(&str) -> bool, number: &dyn Fn(&str) -> u64) -> bool {
 }
 
 impl SessionSettings {
-    /// What a text means depends on: `sql_mode`, and in bits of its own the client's character set, of whose bytes a
-    /// string behind an introducer is made. Texts are kept by it.
+    /// What a text means depends on: `sql_mode`, and in bits of its own the client's character set, of whose
+    /// bytes a string behind an introducer is made. Texts are kept by it.
     pub fn reading_mode(&self) -> SqlMode {
         const CLIENT_SET_SHIFT: u32 = 24;
         self.client_set

@@ -1,9 +1,9 @@
-//! `optimizer_switch`: flags that allow or forbid ways to run a query. Also `optimizer_trace`, which is written in the
-//! same way.
+//! `optimizer_switch`: flags that allow or forbid ways to run a query. Also `optimizer_trace`, which is
+//! written in the same way.
 //!
-//! A flag that is on allows something and orders nothing, and one that is off forbids it. So a server that never does
-//! it obeys in either case. What remains are the ways that are taken here whatever a flag says, and the flags that
-//! order something: those are told.
+//! A flag that is on allows something and orders nothing, and one that is off forbids it. So a server that
+//! never does it obeys in either case. What remains are the ways that are taken here whatever a flag says,
+//! and the flags that order something: those are told.
 
 use super::Definition;
 use turnstile_values::error::{SqlError, SqlResult};

@@ -1,7 +1,8 @@
 //! The one table of system variables. SET, SHOW VARIABLES, `@@name` and the command line are driven by it.
 //!
-//! Only variables that do something, or that drivers and tools read to learn a fact about the server, are here. Each
-//! says by its [`Right`] who may set it, and in its [`Effect`] what setting it does; the tests hold it to that.
+//! Only variables that do something, or that drivers and tools read to learn a fact about the server, are
+//! here. Each says by its [`Right`] who may set it, and in its [`Effect`] what setting it does; the tests
+//! hold it to that.
 
 use super::switches::{OPTIMIZER, OPTIMIZER_TRACE};
 use super::{Definition, Effect, Kind, Right, Scope};

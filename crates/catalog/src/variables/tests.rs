@@ -40,7 +40,8 @@ fn no_name_twice() {
     }
 }
 
-/// What is said to work is read by the file that the table names; what is said to change nothing is decoded nowhere.
+/// What is said to work is read by the file that the table names; what is said to change nothing is decoded
+/// nowhere.
 #[test]
 fn every_variable_that_works_has_its_reader() {
     let crates = concat!(env!("CARGO_MANIFEST_DIR"), "/..");

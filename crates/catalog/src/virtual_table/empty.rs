@@ -1,5 +1,6 @@
-//! Tables of information_schema about what this server does not have: views, routines, triggers, histograms and
-//! the like. Tools ask for them at their start and take an empty answer for what it is; their columns are MySQL's.
+//! Tables of information_schema about what this server does not have: views, routines, triggers, histograms
+//! and the like. Tools ask for them at their start and take an empty answer for what it is; their columns are
+//! MySQL's.
 
 use super::Shape;
 

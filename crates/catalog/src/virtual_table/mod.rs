@@ -1,5 +1,5 @@
-//! Tables of information_schema, performance_schema and sys, and some of `mysql`: their names and columns, and who may
-//! read them. Their rows are made from memory, above.
+//! Tables of information_schema, performance_schema and sys, and some of `mysql`: their names and columns,
+//! and who may read them. Their rows are made from memory, above.
 
 use crate::accounts::{Privileges, Rights};
 use turnstile_values::collation::Collation;
@@ -97,8 +97,8 @@ pub enum VirtualTable {
     MysqlEmpty(usize),
 }
 
-/// Name and columns: `s` short text, `t` long text, `n` BIGINT UNSIGNED, `i` BIGINT, `f` DOUBLE, `d` DATETIME, `h`
-/// TIME; upper case may be NULL.
+/// Name and columns: `s` short text, `t` long text, `n` BIGINT UNSIGNED, `i` BIGINT, `f` DOUBLE, `d`
+/// DATETIME, `h` TIME; upper case may be NULL.
 type Shape = (&'static str, &'static [(&'static str, char)]);
 
 const SHAPES: &[(VirtualTable, Shape)] = &[
@@ -381,7 +381,8 @@ impl VirtualTable {
         VirtualTable::is_schema(schema) || schema == "mysql" && VirtualTable::of_mysql(name).is_some()
     }
 
-    /// The table of a name; None if it is a stored one, an error if its database is computed and has no such table.
+    /// The table of a name; None if it is a stored one, an error if its database is computed and has no such
+    /// table.
     pub fn find(schema: &str, name: &str) -> SqlResult<Option<VirtualTable>> {
         if !VirtualTable::is_schema(schema) {
             return Ok(if schema == "mysql" { VirtualTable::of_mysql(name) } else { None });
@@ -479,8 +480,8 @@ impl VirtualTable {
         }
     }
 
-    /// Whether everybody may read a table: those of information_schema show what the account may see, and these of
-    /// performance_schema too.
+    /// Whether everybody may read a table: those of information_schema show what the account may see, and
+    /// these of performance_schema too.
     pub fn is_for_everybody(schema: &str, name: &str) -> bool {
         const OF_PERFORMANCE_SCHEMA: &[&str] = &[
             "global_status",
@@ -499,8 +500,8 @@ impl VirtualTable {
                 && OF_PERFORMANCE_SCHEMA.iter().any(|one| one.eq_ignore_ascii_case(name))
     }
 
-    /// Fails if the account may not read the table: the engine's views ask for PROCESS. Of the others the session
-    /// has asked for SELECT.
+    /// Fails if the account may not read the table: the engine's views ask for PROCESS. Of the others the
+    /// session has asked for SELECT.
     pub fn check_access(self, rights: &Rights) -> SqlResult<()> {
         use VirtualTable as V;
         match self {
@@ -525,8 +526,8 @@ impl VirtualTable {
         self.shape().1.iter().map(|(name, _)| *name)
     }
 
-    /// Its columns: name, type, may be NULL. As in MySQL texts of information_schema are of the character set utf8mb3,
-    /// and names of databases and tables differ by case.
+    /// Its columns: name, type, may be NULL. As in MySQL texts of information_schema are of the character set
+    /// utf8mb3, and names of databases and tables differ by case.
     pub fn columns(self) -> Vec<(&'static str, ColumnType, bool)> {
         let of_names = self.schema() == "information_schema";
         let of_server = self.schema() == "mysql";

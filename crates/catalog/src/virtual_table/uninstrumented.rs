@@ -1,6 +1,6 @@
-//! Tables of performance_schema about what is not instrumented or does not exist here (statements by digest, files,
-//! memory, replication), empty. Exporters and administration tools ask for them and take an empty answer for what it
-//! is; their columns are MySQL's.
+//! Tables of performance_schema about what is not instrumented or does not exist here (statements by digest,
+//! files, memory, replication), empty. Exporters and administration tools ask for them and take an empty
+//! answer for what it is; their columns are MySQL's.
 
 use super::Shape;
 

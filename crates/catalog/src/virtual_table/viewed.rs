@@ -1,6 +1,7 @@
-//! The tables of information_schema that MySQL makes as views over its dictionary. Their columns go by the names of the
-//! view in a result, however a statement spells them: programs that read columns by name have learned to expect
-//! `TABLE_NAME`. The tables that the server makes in memory follow the statement's spelling, as all other tables do.
+//! The tables of information_schema that MySQL makes as views over its dictionary. Their columns go by the
+//! names of the view in a result, however a statement spells them: programs that read columns by name have
+//! learned to expect `TABLE_NAME`. The tables that the server makes in memory follow the statement's
+//! spelling, as all other tables do.
 
 const VIEWS: &[&str] = &[
     "ADMINISTRABLE_ROLE_AUTHORIZATIONS",

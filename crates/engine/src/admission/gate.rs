@@ -119,13 +119,15 @@ impl Gate {
         self.fresh.load(Ordering::Relaxed)
     }
 
-    /// A ticket for a statement that begins now, still outside. `None` while there is no limit: one relaxed load.
+    /// A ticket for a statement that begins now, still outside. `None` while there is no limit: one relaxed
+    /// load.
     #[inline]
     pub fn ticket(self: &Arc<Self>, standing: &Arc<Standing>) -> Option<Ticket> {
         (self.limit() != 0).then(|| Ticket::new(self.clone(), standing.clone()))
     }
 
-    /// Takes a slot or a place in a queue, or tells how long to sleep first (never one who is `rested` or returns).
+    /// Takes a slot or a place in a queue, or tells how long to sleep first (never one who is `rested` or
+    /// returns).
     pub(super) fn arrive(self: &Arc<Self>, entry: Entry, rested: bool) -> Arrival {
         let limit = self.limit();
         let mut state = self.state.lock();
@@ -198,7 +200,8 @@ impl Gate {
         }
     }
 
-    /// To be called after `innodb_thread_sleep_delay` was set: the adapted delay begins from it, and naps end.
+    /// To be called after `innodb_thread_sleep_delay` was set: the adapted delay begins from it, and naps
+    /// end.
     pub fn sleep_delay_changed(&self) {
         self.delay.reset(&self.settings);
         self.limit_changed();

@@ -1,9 +1,10 @@
-//! The sleep before joining the queue: off unless `innodb_thread_sleep_delay` is set. A statement that finds the gate
-//! full sleeps so long, with a timer and no thread, and only then queues; a slot that becomes free meanwhile is not
-//! offered to it.
+//! The sleep before joining the queue: off unless `innodb_thread_sleep_delay` is set. A statement that finds
+//! the gate full sleeps so long, with a timer and no thread, and only then queues; a slot that becomes free
+//! meanwhile is not offered to it.
 //!
-//! With `innodb_adaptive_max_sleep_delay` the delay follows the load: it halves whenever somebody enters and nobody
-//! queues, grows by a quarter whenever somebody joins others in the queue, and is never above that bound.
+//! With `innodb_adaptive_max_sleep_delay` the delay follows the load: it halves whenever somebody enters and
+//! nobody queues, grows by a quarter whenever somebody joins others in the queue, and is never above that
+//! bound.
 
 use super::gate::Gate;
 use crate::settings::Settings;

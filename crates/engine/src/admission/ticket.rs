@@ -74,7 +74,8 @@ impl Standing {
     }
 }
 
-/// The right of one statement to run, and its budget of rows. It begins outside; dropping it gives the slot back.
+/// The right of one statement to run, and its budget of rows. It begins outside; dropping it gives the slot
+/// back.
 #[derive(Debug)]
 #[must_use = "dropping the ticket leaves the engine"]
 pub struct Ticket {
@@ -96,8 +97,8 @@ impl Ticket {
         Ticket { gate, standing, has_slot: false, entry, left: 0, slice: 1, slice_left: 1 }
     }
 
-    /// Whether [`Ticket::come_in`] has to be called before the next row: the statement is outside, or its budget is
-    /// used up.
+    /// Whether [`Ticket::come_in`] has to be called before the next row: the statement is outside, or its
+    /// budget is used up.
     #[inline]
     pub fn is_due(&self) -> bool {
         self.left == 0 || !self.has_slot
@@ -130,8 +131,8 @@ impl Ticket {
         self.take_slot(interrupt).await
     }
 
-    /// Gives the slot back for a lock wait, or any wait at the client's mercy. The budget stays; [`Ticket::come_in`]
-    /// takes a slot again, before all newcomers.
+    /// Gives the slot back for a lock wait, or any wait at the client's mercy. The budget stays;
+    /// [`Ticket::come_in`] takes a slot again, before all newcomers.
     pub fn step_out(&mut self) {
         self.give_back(Entry::Returning);
     }
@@ -192,8 +193,8 @@ impl Drop for Ticket {
     }
 }
 
-/// A place in a queue of the gate; dropping it before its turn leaves the queue, dropping it with a slot unseen passes
-/// it on.
+/// A place in a queue of the gate; dropping it before its turn leaves the queue, dropping it with a slot
+/// unseen passes it on.
 #[derive(Debug)]
 pub(super) struct Waiting {
     pub gate: Arc<Gate>,

@@ -5,8 +5,8 @@
 //!   writers:  S root ── S child ──(drop root)── X leaf ──(drop child)──►  a leaf, exclusive
 //! ```
 //!
-//! A page's level is known from its parent's, so a writer asks for the exclusive latch of a leaf at the first try. Only
-//! the root's level must be guessed (`Tree::root_level`).
+//! A page's level is known from its parent's, so a writer asks for the exclusive latch of a leaf at the first
+//! try. Only the root's level must be guessed (`Tree::root_level`).
 
 use super::{CHILD_BYTES, LEVELS_MAX, Tree, damaged};
 use crate::buffer::{ReadGuard, WriteGuard};
@@ -118,8 +118,8 @@ impl Tree {
         Ok(guard)
     }
 
-    /// The leaf for `aim`, shared, and its lower fence: the greatest separator on the way. `None` for the leftmost
-    /// leaf.
+    /// The leaf for `aim`, shared, and its lower fence: the greatest separator on the way. `None` for the
+    /// leftmost leaf.
     pub(crate) fn descend_with_fence(&self, aim: Aim<'_>) -> Result<(ReadGuard<'_>, Option<Vec<u8>>)> {
         let mut fence = None;
         let mut guard = self.latch_shared(self.root)?;
@@ -185,7 +185,8 @@ impl Tree {
         Ok(leaf)
     }
 
-    /// The pages from the root to the leaf for `aim`. Meaningful as long as the caller holds the structure mutex.
+    /// The pages from the root to the leaf for `aim`. Meaningful as long as the caller holds the structure
+    /// mutex.
     pub(crate) fn path(&self, aim: Aim<'_>) -> Result<Vec<Step>> {
         let mut path = Vec::with_capacity(4);
         let mut guard = self.latch_shared(self.root)?;

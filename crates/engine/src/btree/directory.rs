@@ -6,9 +6,9 @@
 //!   (none) ──create──► live ──start_drop──► dropping ──drop_step … ──► (none), or "dropped" if it was the greatest id
 //! ```
 //!
-//! Ids are never used twice, because undo records and locks of a dropped index may outlive it: a new id is one above
-//! the greatest in the directory, and a dropped index with the greatest id leaves its entry behind ("dropped") until a
-//! greater one exists.
+//! Ids are never used twice, because undo records and locks of a dropped index may outlive it: a new id is
+//! one above the greatest in the directory, and a dropped index with the greatest id leaves its entry behind
+//! ("dropped") until a greater one exists.
 
 use super::adaptive_hash::AdaptiveHash;
 use super::{Tree, damaged, drop_index};
@@ -104,7 +104,8 @@ impl IndexDirectory {
         &self.tree
     }
 
-    /// Creates an empty index, in one mini-transaction. It survives a crash once the log is synced up to the LSN.
+    /// Creates an empty index, in one mini-transaction. It survives a crash once the log is synced up to the
+    /// LSN.
     pub fn create(&self) -> Result<(IndexId, Lsn)> {
         let _change = self.change.lock();
         loop {
@@ -171,7 +172,8 @@ impl IndexDirectory {
         bad.map_or(Ok(found), Err)
     }
 
-    /// Records that an index is to be dropped; from then on nobody gets or uses its tree. Repeating it does nothing.
+    /// Records that an index is to be dropped; from then on nobody gets or uses its tree. Repeating it does
+    /// nothing.
     pub fn start_drop(&self, index: IndexId) -> Result<Lsn> {
         let _change = self.change.lock();
         let leaf = self.tree.leaf_for_write(&key_of(index))?;
@@ -189,9 +191,9 @@ impl IndexDirectory {
         Ok(lsn)
     }
 
-    /// Frees one more page of an index that is being dropped. `chain_of` tells which overflow chain a value refers to,
-    /// if the index has such values; `None` spares the reading of its leaves. Call until `Done`; after a miss or a
-    /// crash, call again.
+    /// Frees one more page of an index that is being dropped. `chain_of` tells which overflow chain a value
+    /// refers to, if the index has such values; `None` spares the reading of its leaves. Call until `Done`;
+    /// after a miss or a crash, call again.
     pub fn drop_step(
         &self,
         index: IndexId,

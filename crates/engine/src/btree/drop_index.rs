@@ -6,9 +6,9 @@
 //!      a  b  c    ─────►     b   c   ───────►      freed in its turn as a child of its own parent
 //! ```
 //!
-//! Nobody else is in the tree but those who began before it was marked as gone; coupling keeps them off the page that
-//! is freed. What a crash leaves is a smaller tree of the same shape, except that an inner page may have become a leaf;
-//! `drop_leftmost` goes by the kind of a page, not its level.
+//! Nobody else is in the tree but those who began before it was marked as gone; coupling keeps them off the
+//! page that is freed. What a crash leaves is a smaller tree of the same shape, except that an inner page may
+//! have become a leaf; `drop_leftmost` goes by the kind of a page, not its level.
 
 use super::descend::child_at;
 use super::{Tree, overflow};
@@ -30,7 +30,8 @@ pub enum DropProgress {
 pub type ChainOf<'c> = Option<&'c dyn Fn(&[u8]) -> Option<PageNo>>;
 
 impl Tree {
-    /// Frees the leftmost leaf. `Done` when only the root is left, as an empty leaf or one whose chains are freed.
+    /// Frees the leftmost leaf. `Done` when only the root is left, as an empty leaf or one whose chains are
+    /// freed.
     pub(super) fn drop_leftmost(&self, chain_of: ChainOf<'_>) -> Result<DropProgress> {
         let _structure = self.structure.lock();
         let Some((parent, leaf)) = self.left_edge()? else {
@@ -94,8 +95,8 @@ impl Tree {
         ))
     }
 
-    /// Frees one overflow chain that the leaf refers to, and the reference with the chain's last page. False if it
-    /// refers to none.
+    /// Frees one overflow chain that the leaf refers to, and the reference with the chain's last page. False
+    /// if it refers to none.
     fn drop_chain(&self, leaf: PageNo, chain_of: ChainOf<'_>) -> Result<bool> {
         let Some(chain_of) = chain_of else { return Ok(false) };
         let found = {

@@ -2,10 +2,10 @@
 //!
 //! The steps of `shrink`, repeated until none applies:
 //!
-//! 1. The leaf is empty and some page on its path has another child: cut the leaf (and the single-child pages above it)
-//!    out of the tree.
-//! 2. A page on the path uses less than a quarter and fits together with a neighbour under the same parent: the left
-//!    one of the two takes everything, the right one is freed.
+//! 1. The leaf is empty and some page on its path has another child: cut the leaf (and the single-child pages
+//!    above it) out of the tree.
+//! 2. A page on the path uses less than a quarter and fits together with a neighbour under the same parent:
+//!    the left one of the two takes everything, the right one is freed.
 //! 3. The root has one child: it takes over that child's content.
 
 use super::adaptive_hash::Mistake;
@@ -19,13 +19,13 @@ use crate::ids::PageNo;
 use crate::page::{PageEdit, PageKind, PageView, edit};
 use std::sync::atomic::Ordering;
 
-/// Two pages are merged if they use no more than this together: a margin, so that the next insertion does not split
-/// again.
+/// Two pages are merged if they use no more than this together: a margin, so that the next insertion does not
+/// split again.
 const MERGED_BYTES_MAX: usize = CAPACITY / 4 * 3;
 
 impl Tree {
-    /// Merges or frees what has become too empty on the path to `key`. The content stays the same. Always safe to call,
-    /// never necessary: a missed call costs space, which the next one recovers.
+    /// Merges or frees what has become too empty on the path to `key`. The content stays the same. Always
+    /// safe to call, never necessary: a missed call costs space, which the next one recovers.
     pub fn shrink(&self, key: &[u8]) -> Result<()> {
         let _structure = self.structure.lock();
         // Under the mutex: a drop marks the tree first and frees pages only under it.
@@ -126,9 +126,9 @@ impl Tree {
         Ok(Progress::Again)
     }
 
-    /// Cuts an empty leaf out of the tree, together with the pages above it that have no other child. The range of keys
-    /// that it stood for goes to its neighbour under the lowest page that has one: to the left one, or, for a first
-    /// child, to the right one.
+    /// Cuts an empty leaf out of the tree, together with the pages above it that have no other child. The
+    /// range of keys that it stood for goes to its neighbour under the lowest page that has one: to the left
+    /// one, or, for a first child, to the right one.
     fn remove_empty_leaf(&self, path: &[Step]) -> Result<Progress> {
         let last = path.len() - 1;
         let fork = (0..last).rev().find(|at| path[*at].count >= 2).unwrap_or(0);
@@ -171,16 +171,16 @@ impl Tree {
         Ok(Progress::Again)
     }
 
-    /// A page that is freed with its records still on it stops being a page of the tree: whoever comes to it by a hint
-    /// sees that.
+    /// A page that is freed with its records still on it stops being a page of the tree: whoever comes to it
+    /// by a hint sees that.
     fn unmake_leaf(&self, mtr: &mut Mtr<'_>, freed: PageHandle) {
         if !self.adaptive_hash.makes(Mistake::KeepFreedLeaf) {
             edit::set_kind(&mut mtr.edit(freed), PageKind::Empty);
         }
     }
 
-    /// Removes an entry of an inner page that has at least two. The first entry keeps its empty separator: it takes the
-    /// second's child.
+    /// Removes an entry of an inner page that has at least two. The first entry keeps its empty separator: it
+    /// takes the second's child.
     pub(super) fn remove_entry(&self, mtr: &mut Mtr<'_>, inner: PageHandle, slot: usize) {
         let mut page = mtr.edit(inner);
         if slot > 0 {

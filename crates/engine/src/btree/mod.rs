@@ -34,11 +34,12 @@ use turnstile_sys::ranked::RankedMutex;
 /// Bytes of a page that records and their slots may fill.
 pub const CAPACITY: usize = PAGE_SIZE - HEADER_SIZE;
 
-/// Longest record, as `page::record_size` counts it, that a tree takes. Two of them, slots included, fit one page: that
-/// is what makes a split at the place of insertion always succeed.
+/// Longest record, as `page::record_size` counts it, that a tree takes. Two of them, slots included, fit one
+/// page: that is what makes a split at the place of insertion always succeed.
 pub const RECORD_BYTES_MAX: usize = CAPACITY / 2 - SLOT_SIZE;
 
-/// Longest key. An entry of an inner page must obey [`RECORD_BYTES_MAX`] too, with a child page number as its value.
+/// Longest key. An entry of an inner page must obey [`RECORD_BYTES_MAX`] too, with a child page number as its
+/// value.
 pub const KEY_BYTES_MAX: usize = RECORD_BYTES_MAX - crate::page::RECORD_HEADER - CHILD_BYTES;
 
 /// Bytes of an inner entry's value: the child page number.
@@ -103,8 +104,8 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// A handle on the tree whose root page exists. All users of one tree must share one handle, for it carries the
-    /// structure mutex.
+    /// A handle on the tree whose root page exists. All users of one tree must share one handle, for it
+    /// carries the structure mutex.
     pub fn open(
         storage: Arc<Storage>,
         index: IndexId,

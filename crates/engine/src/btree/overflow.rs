@@ -5,10 +5,10 @@
 //!   | header | len u16 | bytes of the value ... |          header.next = the following page, 0 at the end
 //! ```
 //!
-//! A chain is written from its end to its beginning, a page per mini-transaction, so that every page points to one that
-//! exists; the row refers to it in a later mini-transaction. A crash between the two leaks the pages (README, "Overflow
-//! chains"). A chain never changes once it is written, and is freed by the room that knows that no version refers to
-//! it.
+//! A chain is written from its end to its beginning, a page per mini-transaction, so that every page points
+//! to one that exists; the row refers to it in a later mini-transaction. A crash between the two leaks the
+//! pages (README, "Overflow chains"). A chain never changes once it is written, and is freed by the room that
+//! knows that no version refers to it.
 
 use super::{NO_PAGE, damaged};
 use crate::buffer::{Mtr, ReadGuard, Storage};
@@ -38,7 +38,8 @@ fn latch(storage: &Storage, page: PageNo) -> Result<ReadGuard<'_>> {
     Ok(storage.pool.try_pin(page)?.read())
 }
 
-/// A chain in the making. Keeps its place over misses, so that the caller loads the page and calls `write` again.
+/// A chain in the making. Keeps its place over misses, so that the caller loads the page and calls `write`
+/// again.
 pub struct ChainWriter<'v> {
     index: IndexId,
     rest: &'v [u8],
@@ -51,9 +52,10 @@ impl<'v> ChainWriter<'v> {
         ChainWriter { index, rest: value, first: NO_PAGE }
     }
 
-    /// Writes on, a page per mini-transaction, and answers the first page of the chain when all is written. `None`: the
-    /// redo has become too full to go on; reserve, then call again. The caller has reserved before the first call, too.
-    /// `DiskFull` and other lasting errors: call [`ChainWriter::written`] and free that.
+    /// Writes on, a page per mini-transaction, and answers the first page of the chain when all is written.
+    /// `None`: the redo has become too full to go on; reserve, then call again. The caller has reserved
+    /// before the first call, too. `DiskFull` and other lasting errors: call [`ChainWriter::written`] and
+    /// free that.
     pub fn write(&mut self, storage: &Storage) -> Result<Option<PageNo>> {
         let mut room = true;
         while !self.rest.is_empty() || self.first == NO_PAGE {
@@ -126,13 +128,13 @@ impl ChainReader {
     }
 }
 
-/// Cuts one bounded piece out of the chain, right behind its first page. `Ok(true)`: only the first page is left. Each
-/// call is a mini-transaction that leaves a valid chain, so it may be repeated after a miss or a crash. For chains that
-/// nobody reads any more.
+/// Cuts one bounded piece out of the chain, right behind its first page. `Ok(true)`: only the first page is
+/// left. Each call is a mini-transaction that leaves a valid chain, so it may be repeated after a miss or a
+/// crash. For chains that nobody reads any more.
 ///
-/// The piece ends before a page that is not in memory, so that two pages in memory are enough to go on: were the whole
-/// piece wanted at once, a pool that keeps new pages for a short time only (`buffer/evict.rs`) could evict its
-/// beginning while its end is read, again and again.
+/// The piece ends before a page that is not in memory, so that two pages in memory are enough to go on: were
+/// the whole piece wanted at once, a pool that keeps new pages for a short time only (`buffer/evict.rs`)
+/// could evict its beginning while its end is read, again and again.
 pub fn free_tail_step(storage: &Storage, first: PageNo) -> Result<bool> {
     let mut victims = Vec::with_capacity(FREES_PER_MTR);
     let mut after = {
@@ -163,8 +165,8 @@ pub fn free_tail_step(storage: &Storage, first: PageNo) -> Result<bool> {
     Ok(after == NO_PAGE)
 }
 
-/// Frees the first page of a chain whose tail is gone, in the mini-transaction that drops the last reference. Takes the
-/// space latch: latch all other pages first.
+/// Frees the first page of a chain whose tail is gone, in the mini-transaction that drops the last reference.
+/// Takes the space latch: latch all other pages first.
 pub fn free_first<'e>(mtr: &mut Mtr<'e>, first: PageNo) {
     mtr.storage().space.free(mtr, first);
 }

@@ -85,8 +85,8 @@ impl Tree {
         Ok((LeafRead::new(guard, position.slot()), position))
     }
 
-    /// The first record at or behind `bound` in that direction, with its leaf. `None` if there is none. Empty leaves
-    /// are skipped.
+    /// The first record at or behind `bound` in that direction, with its leaf. `None` if there is none. Empty
+    /// leaves are skipped.
     pub fn seek(&self, bound: Bound<&[u8]>, direction: Direction) -> Result<Option<LeafRead<'_>>> {
         match direction {
             Direction::Forward => self.seek_forward(bound),
@@ -94,10 +94,10 @@ impl Tree {
         }
     }
 
-    /// Like a forward `seek`, but every leaf crossed on the way stays latched as long as the answer lives. Who must
-    /// claim the gap before the landing record (next-key lock) does it under this, so that nobody inserts at the end of
-    /// the leaf to the left in the meantime. `Err(leaf)` inside means: nothing found, and here is the last leaf, still
-    /// latched, so that the gap above the greatest key may be claimed.
+    /// Like a forward `seek`, but every leaf crossed on the way stays latched as long as the answer lives.
+    /// Who must claim the gap before the landing record (next-key lock) does it under this, so that nobody
+    /// inserts at the end of the leaf to the left in the meantime. `Err(leaf)` inside means: nothing found,
+    /// and here is the last leaf, still latched, so that the gap above the greatest key may be claimed.
     pub fn seek_holding(
         &self,
         bound: Bound<&[u8]>,
@@ -112,7 +112,8 @@ impl Tree {
         Ok(Ok(leaf))
     }
 
-    /// The next leaf to the right that has records, landing on its first; latches are coupled. `None` at the right end.
+    /// The next leaf to the right that has records, landing on its first; latches are coupled. `None` at the
+    /// right end.
     pub fn next_leaf<'t>(&'t self, leaf: LeafRead<'t>) -> Result<Option<LeafRead<'t>>> {
         let mut guard = leaf.guard;
         loop {
@@ -124,15 +125,15 @@ impl Tree {
         }
     }
 
-    /// What comes behind `slot` of a leaf that the caller holds latched, in either mode. `slot` may be `slot_count - 1`
-    /// or, for an empty position, one less than the slot in question; to ask what comes *at* slot `s`, see
-    /// [`Tree::successor_at`].
+    /// What comes behind `slot` of a leaf that the caller holds latched, in either mode. `slot` may be
+    /// `slot_count - 1` or, for an empty position, one less than the slot in question; to ask what comes *at*
+    /// slot `s`, see [`Tree::successor_at`].
     pub fn successor<'t>(&'t self, leaf: &PageView, slot: usize) -> Result<Successor<'t>> {
         self.successor_at(leaf, slot + 1)
     }
 
-    /// The record at `slot` of a latched leaf, or, when the leaf ends there, the first one further right: what an
-    /// insertion at `slot` would come to stand before.
+    /// The record at `slot` of a latched leaf, or, when the leaf ends there, the first one further right:
+    /// what an insertion at `slot` would come to stand before.
     pub fn successor_at<'t>(&'t self, leaf: &PageView, slot: usize) -> Result<Successor<'t>> {
         if slot < leaf.slot_count() {
             return Ok(Successor::Here(slot));
@@ -147,9 +148,9 @@ impl Tree {
         Ok(Successor::Supremum)
     }
 
-    /// Visits every record behind the state's key, ascending, a leaf at a time. The state is brought up to date when
-    /// the walk stops, whether by the visitor's wish or by a missing page, so the caller goes on with the same state.
-    /// `Ok(true)`: the end was reached.
+    /// Visits every record behind the state's key, ascending, a leaf at a time. The state is brought up to
+    /// date when the walk stops, whether by the visitor's wish or by a missing page, so the caller goes on
+    /// with the same state. `Ok(true)`: the end was reached.
     pub fn walk(
         &self,
         state: &mut WalkState,
@@ -222,7 +223,8 @@ impl Tree {
         if let Some(slot) = last_slot(&guard, aim) {
             return Ok(Some(LeafRead::new(guard, slot)));
         }
-        // The boundary of a leaf: look to the left without waiting, for waiting leftwards is against the latch order.
+        // The boundary of a leaf: look to the left without waiting, for waiting leftwards is against the
+        // latch order.
         loop {
             let page = guard.prev();
             if page == NO_PAGE {
@@ -239,8 +241,8 @@ impl Tree {
         self.seek_reverse_by_fence(aim)
     }
 
-    /// Reverse seek by descents only: if the leaf has nothing low enough, descend again for what lies below its lower
-    /// fence.
+    /// Reverse seek by descents only: if the leaf has nothing low enough, descend again for what lies below
+    /// its lower fence.
     fn seek_reverse_by_fence(&self, aim: Aim<'_>) -> Result<Option<LeafRead<'_>>> {
         let (guard, mut fence) = self.descend_with_fence(aim)?;
         if let Some(slot) = last_slot(&guard, aim) {

@@ -1,8 +1,9 @@
 //! Where to split a page and what to call the boundary: pure functions over lengths and keys.
 //!
-//! A separator `s` between a left key `a` and a right key `b` (`a < b`) must satisfy `a < s <= b`. The shortest such
-//! string that is a prefix of `b` is the one that ends with the first byte in which they differ (the "simple prefix
-//! B-tree" of Bayer and Unterauer, 1977). Short separators are what keeps the inner levels small.
+//! A separator `s` between a left key `a` and a right key `b` (`a < b`) must satisfy `a < s <= b`. The
+//! shortest such string that is a prefix of `b` is the one that ends with the first byte in which they differ
+//! (the "simple prefix B-tree" of Bayer and Unterauer, 1977). Short separators are what keeps the inner
+//! levels small.
 
 /// The shortest prefix of `right` that is greater than `left`. Requires `left < right`.
 pub(crate) fn shortest_separator<'k>(left: &[u8], right: &'k [u8]) -> &'k [u8] {
@@ -16,8 +17,8 @@ pub(crate) fn shortest_separator<'k>(left: &[u8], right: &'k [u8]) -> &'k [u8] {
 pub(crate) struct Newcomer {
     /// The slot before which it is to be inserted.
     pub slot: usize,
-    /// Bytes it needs, its slot included. 0 if nothing is inserted (an existing record grows, which `sizes` then
-    /// counts).
+    /// Bytes it needs, its slot included. 0 if nothing is inserted (an existing record grows, which `sizes`
+    /// then counts).
     pub bytes: usize,
     /// Whether it continues a run of ascending insertions: then more of the kind are likely to come.
     pub ascending: bool,
@@ -28,17 +29,20 @@ pub(crate) struct Newcomer {
 pub(crate) struct Division {
     /// Records from this slot on move to the right page.
     pub slot: usize,
-    /// Whether the newcomer belongs to the left page. Decides the separator if it stands right at the boundary.
+    /// Whether the newcomer belongs to the left page. Decides the separator if it stands right at the
+    /// boundary.
     pub newcomer_left: bool,
 }
 
-/// How to divide a page whose record `i` takes `sizes[i]` bytes, its slot included. After the split the newcomer fits
-/// its side, provided that it and every record take at most half of `capacity`. In order of preference:
+/// How to divide a page whose record `i` takes `sizes[i]` bytes, its slot included. After the split the
+/// newcomer fits its side, provided that it and every record take at most half of `capacity`. In order of
+/// preference:
 ///
-/// 1. Ascending insertions: at the newcomer's place, so that the left page stays full; at the very end of the page the
-///    last record moves along, so that the new page is not empty.
+/// 1. Ascending insertions: at the newcomer's place, so that the left page stays full; at the very end of the
+///    page the last record moves along, so that the new page is not empty.
 /// 2. The division that balances the bytes, newcomer included.
-/// 3. At the newcomer's place even if that leaves a side empty: when records are so large that nothing else has room.
+/// 3. At the newcomer's place even if that leaves a side empty: when records are so large that nothing else
+///    has room.
 pub(crate) fn choose_split(sizes: &[usize], newcomer: Newcomer, capacity: usize) -> Division {
     let count = sizes.len();
     let mut below = Vec::with_capacity(count + 1);

@@ -1,5 +1,5 @@
-//! The way to a leaf: by a hint of the adaptive hash index if there is one that proves right under the leaf's latch,
-//! else from the root.
+//! The way to a leaf: by a hint of the adaptive hash index if there is one that proves right under the leaf's
+//! latch, else from the root.
 //!
 //! ```text
 //!   on? ──no──────────────────────────────────────────────► descend, search
@@ -33,8 +33,8 @@ fn search(leaf: &PageView, key: &[u8]) -> Position {
     }
 }
 
-/// Where the key is in a leaf of the tree, if this leaf is the one for the key for sure: it has the key, or greater and
-/// smaller ones.
+/// Where the key is in a leaf of the tree, if this leaf is the one for the key for sure: it has the key, or
+/// greater and smaller ones.
 #[inline]
 fn place(leaf: &PageView, key: &[u8], slot: usize) -> Option<Position> {
     if slot < leaf.slot_count() {
@@ -141,8 +141,8 @@ impl Tree {
         Ok((guard, position))
     }
 
-    /// The leaf that a hint leads to, if it proves to be the one for the key. Never waits: so the order of latches does
-    /// not matter to it.
+    /// The leaf that a hint leads to, if it proves to be the one for the key. Never waits: so the order of
+    /// latches does not matter to it.
     #[inline]
     fn follow<'t, G: Deref<Target = PageView>>(
         &'t self,
@@ -185,7 +185,8 @@ impl Tree {
         place(page, key, slot)
     }
 
-    /// Whether the tree has been searched often enough to be worth hints. Writes until it is, and never after.
+    /// Whether the tree has been searched often enough to be worth hints. Writes until it is, and never
+    /// after.
     #[inline]
     fn is_warm(&self) -> bool {
         self.warmth.load(Ordering::Relaxed) >= WARM || self.warmth.fetch_add(1, Ordering::Relaxed) >= WARM

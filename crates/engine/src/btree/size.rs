@@ -1,5 +1,5 @@
-//! How large a tree is, without reading all of it: the pages above the leaves tell how many leaves there are, and some
-//! leaves how many records lie in them.
+//! How large a tree is, without reading all of it: the pages above the leaves tell how many leaves there are,
+//! and some leaves how many records lie in them.
 
 use super::descend::child_at;
 use super::{LEVELS_MAX, Tree, damaged};
@@ -19,7 +19,8 @@ pub struct TreeSize {
     pub records: u64,
 }
 
-/// Measures a tree. Holds the structure mutex, so splits wait; loads what is not in memory, blocking the thread.
+/// Measures a tree. Holds the structure mutex, so splits wait; loads what is not in memory, blocking the
+/// thread.
 pub fn measure(tree: &Tree) -> Result<TreeSize> {
     let _structure = tree.structure.lock();
     let with_page = |page: PageNo| tree.storage.pool.load_blocking(page);

@@ -1,11 +1,12 @@
-//! Making room: leaf and inner splits, and the growth of the root. One mini-transaction per step, each leaving a valid
-//! tree.
+//! Making room: leaf and inner splits, and the growth of the root. One mini-transaction per step, each
+//! leaving a valid tree.
 //!
 //! The steps of `make_room`, repeated until the leaf has room:
 //!
 //! 1. Find the path from the root to the leaf.
 //! 2. The root itself is full: move its content into a new child (the root gains a level).
-//! 3. The parent has no room for the separator: split the parent (by the same rules, so possibly its parent first).
+//! 3. The parent has no room for the separator: split the parent (by the same rules, so possibly its parent
+//!    first).
 //! 4. Otherwise split the page under its parent.
 
 use super::descend::{Aim, Step};
@@ -35,9 +36,9 @@ pub(super) fn image_of(view: &PageView) -> Box<[u8; PAGE_SIZE]> {
 }
 
 impl Tree {
-    /// Changes the structure until the leaf for `key` has room for `key` with a value of `value_len` bytes, inserted or
-    /// in place of the value that it has. The content stays the same. Another writer may take the room before the
-    /// caller comes back: loop.
+    /// Changes the structure until the leaf for `key` has room for `key` with a value of `value_len` bytes,
+    /// inserted or in place of the value that it has. The content stays the same. Another writer may take the
+    /// room before the caller comes back: loop.
     pub fn make_room(&self, key: &[u8], value_len: usize) -> Result<()> {
         Tree::check_record(key.len(), value_len)?;
         let _structure = self.structure.lock();
@@ -201,8 +202,8 @@ fn record_sizes(page: &PageView) -> Vec<usize> {
     (0..page.slot_count()).map(|slot| page.record_len(slot) + SLOT_SIZE).collect()
 }
 
-/// Whether an insertion before `slot` continues an ascending run. The heap is in order of arrival, so the run shows in
-/// it: the record before the place came last of all, and the one before that immediately before it.
+/// Whether an insertion before `slot` continues an ascending run. The heap is in order of arrival, so the run
+/// shows in it: the record before the place came last of all, and the one before that immediately before it.
 fn continues_run(leaf: &PageView, slot: usize) -> bool {
     if slot < 2 {
         return slot == leaf.slot_count() && leaf.next() == NO_PAGE;

@@ -1,5 +1,6 @@
-//! Whether a tree is what the README says it is. Runs beside readers and writers; holds the structure mutex, so splits
-//! wait. Other tasks of its thread do not: another thread looks after them ([`turnstile_sys::relief`]).
+//! Whether a tree is what the README says it is. Runs beside readers and writers; holds the structure mutex,
+//! so splits wait. Other tasks of its thread do not: another thread looks after them
+//! ([`turnstile_sys::relief`]).
 
 use super::descend::child_at;
 use super::{LEVELS_MAX, NO_PAGE, Tree, damaged};
@@ -36,8 +37,8 @@ struct Task {
     high: Option<Vec<u8>>,
 }
 
-/// Checks order, levels, bounds, slots and heap of every page, that no page is reached twice, and the leaves' links
-/// both ways. Loads what is not in memory, blocking the thread. The first damage found is the error.
+/// Checks order, levels, bounds, slots and heap of every page, that no page is reached twice, and the leaves'
+/// links both ways. Loads what is not in memory, blocking the thread. The first damage found is the error.
 pub fn verify(tree: &Tree) -> Result<Report> {
     let _structure = tree.structure.lock();
     let mut report = Report::default();

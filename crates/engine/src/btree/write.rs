@@ -1,7 +1,7 @@
 //! Writing one leaf, inside the caller's mini-transaction.
 //!
-//! [`LeafWrite`] holds the leaf exclusively and answers whether a change fits. [`LeafWrite::enter`] gives the latch to
-//! a mini-transaction; [`LeafEdit`] then makes the changes, which cannot fail any more.
+//! [`LeafWrite`] holds the leaf exclusively and answers whether a change fits. [`LeafWrite::enter`] gives the
+//! latch to a mini-transaction; [`LeafEdit`] then makes the changes, which cannot fail any more.
 
 use super::{Position, Tree};
 use crate::buffer::{Mtr, PageHandle, WriteGuard};
@@ -52,13 +52,14 @@ impl<'t> LeafWrite<'t> {
         }
     }
 
-    /// Whether a record with such lengths can be inserted. If not: drop the leaf, `Tree::make_room`, and again.
+    /// Whether a record with such lengths can be inserted. If not: drop the leaf, `Tree::make_room`, and
+    /// again.
     pub fn fits_insert(&self, key_len: usize, value_len: usize) -> bool {
         self.guard.fits(key_len, value_len)
     }
 
-    /// Whether the key that was asked for comes behind all there are: this is the last leaf, and its last record is
-    /// below.
+    /// Whether the key that was asked for comes behind all there are: this is the last leaf, and its last
+    /// record is below.
     pub fn is_at_end(&self) -> bool {
         self.position == Position::Missing(self.guard.slot_count()) && self.guard.next() == super::NO_PAGE
     }
@@ -87,8 +88,8 @@ pub struct LeafEdit {
 }
 
 impl LeafEdit {
-    /// Where the key was when the leaf was latched. Insertions and removals by the caller since then are not counted
-    /// in.
+    /// Where the key was when the leaf was latched. Insertions and removals by the caller since then are not
+    /// counted in.
     pub fn position(&self) -> Position {
         self.position
     }
@@ -104,14 +105,14 @@ impl LeafEdit {
             .expect("fits_insert was asked under the same latch");
     }
 
-    /// Appends records with ascending keys behind the last one. The caller has seen that the first key is at the end,
-    /// and that there is room for all of them, under this latch.
+    /// Appends records with ascending keys behind the last one. The caller has seen that the first key is at
+    /// the end, and that there is room for all of them, under this latch.
     pub fn append<'r>(&self, mtr: &mut Mtr<'_>, records: impl Iterator<Item = NewRecord<'r>>) {
         edit::append(&mut mtr.edit(self.handle), records);
     }
 
-    /// Gives a record a new value. The caller has seen `fits_replace` say yes under this latch; a value of the old
-    /// length, or shorter, always fits.
+    /// Gives a record a new value. The caller has seen `fits_replace` say yes under this latch; a value of
+    /// the old length, or shorter, always fits.
     pub fn replace(&self, mtr: &mut Mtr<'_>, slot: usize, value: &[u8]) {
         edit::replace_value(&mut mtr.edit(self.handle), slot, value)
             .expect("fits_replace was asked under the same latch");
@@ -127,8 +128,8 @@ impl LeafEdit {
         edit::remove(&mut mtr.edit(self.handle), slot);
     }
 
-    /// Whether the leaf has become so empty that `Tree::shrink` may do something about it. Ask before the commit, call
-    /// after it.
+    /// Whether the leaf has become so empty that `Tree::shrink` may do something about it. Ask before the
+    /// commit, call after it.
     pub fn wants_shrink(&self, mtr: &Mtr<'_>) -> bool {
         let view = self.view(mtr);
         view.used() < UNDERFULL_BYTES && !(view.prev() == super::NO_PAGE && view.next() == super::NO_PAGE)

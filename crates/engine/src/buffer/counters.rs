@@ -21,8 +21,8 @@ pub(crate) struct Counters {
     clean_waits: AtomicU64,
     batches: AtomicU64,
     checkpoints: AtomicU64,
-    /// Frames with changes of their own, and frames whose copy is being written. Looking at all frames would take the
-    /// longer the larger the pool is, and tools ask often.
+    /// Frames with changes of their own, and frames whose copy is being written. Looking at all frames would
+    /// take the longer the larger the pool is, and tools ask often.
     dirty: AtomicI64,
 }
 
@@ -33,7 +33,8 @@ pub struct PoolCounts {
     pub frames: u64,
     /// Frames that hold no page.
     pub free_frames: u64,
-    /// Frames whose page is newer than the data file; one that is changed while it is written counts twice for so long.
+    /// Frames whose page is newer than the data file; one that is changed while it is written counts twice
+    /// for so long.
     pub dirty_frames: u64,
     /// Page lookups.
     pub lookups: u64,
@@ -88,8 +89,8 @@ impl Counters {
         self.writes.fetch_add(pages as u64, Ordering::Relaxed);
         self.batches.fetch_add(1, Ordering::Relaxed);
     }
-    /// So many frames were clean and are not any more, or the other way round. A frame of a page that is changed all
-    /// the time comes here once for each time it is written.
+    /// So many frames were clean and are not any more, or the other way round. A frame of a page that is
+    /// changed all the time comes here once for each time it is written.
     pub(crate) fn count_dirty(&self, change: i64) {
         self.dirty.fetch_add(change, Ordering::Relaxed);
     }

@@ -1,13 +1,13 @@
-//! The double-write file: every page goes there, synced, before it goes to its place, so that a page torn by a
-//! power cut in the middle of its write can be put right.
+//! The double-write file: every page goes there, synced, before it goes to its place, so that a page torn by
+//! a power cut in the middle of its write can be put right.
 //!
 //! ```text
 //!  page 0: | magic u64 | batch u64 | count u32 | crc32c u32 | (page_no u32, page crc32c u32) * count |
 //!  page 1..=count: the images
 //! ```
 //!
-//! A batch is: images and header written here, sync, images written in place, sync. The next batch begins only
-//! after the second sync, so at a power cut only the batch the header names can be torn in place. Cases:
+//! A batch is: images and header written here, sync, images written in place, sync. The next batch begins
+//! only after the second sync, so at a power cut only the batch the header names can be torn in place. Cases:
 //!
 //! | power cut during | header and images here | in place | restored |
 //! |---|---|---|---|
@@ -15,12 +15,13 @@
 //! | second write or sync | whole | old, new or torn | pages that are not whole in place |
 //! | later | whole | new | nothing |
 //!
-//! A process that is killed, or whose sync has failed, leaves one more thing: what the next one reads, here and in
-//! place, may be in the operating system's cache only. A page that looks whole in place may still be torn by a power
-//! cut, once the next batch is written over its copy. So [`DoubleWrite::restore`] believes nothing it reads: it writes
-//! the batch again and syncs it, here first and then, page by page, in place, before anything else writes. That is the
-//! same batch as before, so the table holds for a power cut during it, and a second kill repeats it. If the batch here
-//! is not whole, its pages were not touched in place, and those of the batch before were synced there.
+//! A process that is killed, or whose sync has failed, leaves one more thing: what the next one reads, here
+//! and in place, may be in the operating system's cache only. A page that looks whole in place may still be
+//! torn by a power cut, once the next batch is written over its copy. So [`DoubleWrite::restore`] believes
+//! nothing it reads: it writes the batch again and syncs it, here first and then, page by page, in place,
+//! before anything else writes. That is the same batch as before, so the table holds for a power cut during
+//! it, and a second kill repeats it. If the batch here is not whole, its pages were not touched in place, and
+//! those of the batch before were synced there.
 
 use super::flush::BATCH_PAGES;
 use super::pool::page_offset;
@@ -129,8 +130,8 @@ impl DoubleWrite {
         self.buffer[OFF_CRC..OFF_CRC + 4].copy_from_slice(&crc.to_le_bytes());
     }
 
-    /// Puts right every page of the last batch that is torn in place, and makes all of the batch durable, see the top.
-    /// Run before anything else reads the data file or writes to it.
+    /// Puts right every page of the last batch that is torn in place, and makes all of the batch durable, see
+    /// the top. Run before anything else reads the data file or writes to it.
     pub(crate) fn restore(&mut self, data: &dyn DiskFile) -> Result<Restored> {
         let failed = |error: std::io::Error| Error::Stopped(format!("restoring torn pages: {error}"));
         self.file.read_at(&mut self.buffer, 0).map_err(failed)?;
@@ -150,7 +151,8 @@ impl DoubleWrite {
                 && PageView::from_bytes(&in_place).page_no() == page_no;
             let copy = self.image_mut(place + 1);
             let lsn_of = |image: &[u8; PAGE_SIZE]| PageView::from_bytes(image).lsn();
-            // The batch is the last there was, so what is in place cannot be newer. If it were, it would have to stay.
+            // The batch is the last there was, so what is in place cannot be newer. If it were, it would have
+            // to stay.
             let newest: &[u8; PAGE_SIZE] =
                 if whole && lsn_of(&in_place) > lsn_of(copy) { &in_place } else { copy };
             restored.newest = restored.newest.max(lsn_of(newest));
@@ -160,7 +162,8 @@ impl DoubleWrite {
             }
         }
         if let Some(last) = (data_bytes / PAGE_SIZE as u64).checked_sub(1) {
-            // The file's length, too, may be one that no sync has made durable. Writing to its end makes it so.
+            // The file's length, too, may be one that no sync has made durable. Writing to its end makes it
+            // so.
             let offset = last * PAGE_SIZE as u64;
             if data.read_at(&mut in_place[..], offset).is_ok() {
                 data.write_at(&in_place[..], offset).map_err(failed)?;

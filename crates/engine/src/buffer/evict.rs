@@ -1,5 +1,5 @@
-//! Which page leaves when a frame is needed: S3-FIFO (Yang, Zhang, Qiu, Yue, Vigfusson: "FIFO queues are all you
-//! need for cache eviction", SOSP 2023), adapted to pins and dirty pages.
+//! Which page leaves when a frame is needed: S3-FIFO (Yang, Zhang, Qiu, Yue, Vigfusson: "FIFO queues are all
+//! you need for cache eviction", SOSP 2023), adapted to pins and dirty pages.
 //!
 //! ```text
 //!   read ──> small (a tenth) ──used twice──> main ──unused──> out
@@ -7,8 +7,8 @@
 //!                 └──unused──> out, number remembered in ghost ──read again──> main
 //! ```
 //!
-//! A scan's pages are used once, fall out of the small queue and never touch the main one. A hit costs one relaxed
-//! store of the frame's heat and no queue at all, which is why this and not an LRU list.
+//! A scan's pages are used once, fall out of the small queue and never touch the main one. A hit costs one
+//! relaxed store of the frame's heat and no queue at all, which is why this and not an LRU list.
 
 use super::frame::{Frames, Vacant};
 use super::table::PageTable;
@@ -18,7 +18,8 @@ use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
 use turnstile_sys::ranked::RankedMutex;
 
-/// Heat a page needs in the small queue to be moved to the main queue. Its first use is the one it was read for.
+/// Heat a page needs in the small queue to be moved to the main queue. Its first use is the one it was read
+/// for.
 const HEAT_TO_STAY: u8 = 2;
 
 #[derive(Default)]

@@ -1,9 +1,9 @@
-//! Writing dirty pages back: batches through the double-write file, the flusher thread that keeps clean frames
-//! ahead of need and the checkpoint close behind, and the checkpoint itself.
+//! Writing dirty pages back: batches through the double-write file, the flusher thread that keeps clean
+//! frames ahead of need and the checkpoint close behind, and the checkpoint itself.
 //!
-//! One batch: pin, latch shared without waiting, copy, unlatch; redo synced up to the newest page LSN in the batch
-//! (the WAL rule); double write; sync; in place; sync. The flusher never waits for a latch, so whoever holds a
-//! latch may wait for the flusher.
+//! One batch: pin, latch shared without waiting, copy, unlatch; redo synced up to the newest page LSN in the
+//! batch (the WAL rule); double write; sync; in place; sync. The flusher never waits for a latch, so whoever
+//! holds a latch may wait for the flusher.
 
 use super::dblwr::DoubleWrite;
 use super::guard::Pin;
@@ -93,8 +93,8 @@ impl Flusher {
 }
 
 impl Pool {
-    /// Writes those of the frames that are dirty and not latched by a writer, at most one batch of them. Returns
-    /// how many were written.
+    /// Writes those of the frames that are dirty and not latched by a writer, at most one batch of them.
+    /// Returns how many were written.
     pub(crate) fn flush_frames(&self, candidates: &[u32]) -> Result<usize> {
         let mut area = self.flusher.area.lock();
         self.flusher.check_stopped()?;
@@ -178,9 +178,9 @@ impl Pool {
         }
     }
 
-    /// Moves the checkpoint to the oldest change that is only in memory. The candidate is read before the frames
-    /// are looked at: a change logged after it needs no redo from before it, and a change logged before it has
-    /// marked its frame before it was logged, so the scan sees it.
+    /// Moves the checkpoint to the oldest change that is only in memory. The candidate is read before the
+    /// frames are looked at: a change logged after it needs no redo from before it, and a change logged
+    /// before it has marked its frame before it was logged, so the scan sees it.
     pub(crate) fn advance_checkpoint(&self) -> Result<Lsn> {
         let _turn = self.flusher.checkpoint_turn.lock();
         let mut checkpoint = self.wal.current_lsn();

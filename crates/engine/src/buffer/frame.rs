@@ -12,12 +12,13 @@
 //! | `latch` | guards | guards |
 //! | page bytes | holder of the exclusive latch, or the owner of the vacant frame | holder of a latch |
 //!
-//! Laws: a pinned resident frame keeps its page. A pin taken on a frame that turns out not to be resident, or to
-//! hold another page, promises nothing and is dropped at once. A vacant frame has one owner, its [`Vacant`].
+//! Laws: a pinned resident frame keeps its page. A pin taken on a frame that turns out not to be resident, or
+//! to hold another page, promises nothing and is dropped at once. A vacant frame has one owner, its
+//! [`Vacant`].
 //!
-//! The order of `oldest` and `flushing` matters to the checkpoint: the flusher sets `flushing` before it clears
-//! `oldest`, and the checkpoint reads `oldest` before `flushing`, so a page is seen in at least one of them until
-//! it is on disk.
+//! The order of `oldest` and `flushing` matters to the checkpoint: the flusher sets `flushing` before it
+//! clears `oldest`, and the checkpoint reads `oldest` before `flushing`, so a page is seen in at least one of
+//! them until it is on disk.
 
 use crate::ids::{Lsn, PageNo};
 use crate::page::{PAGE_SIZE, PageKind};
@@ -195,8 +196,8 @@ struct Memory {
     first_page: *mut u8,
 }
 
-/// The largest alignment for which the standard library asks the operating system for zeroed memory; beyond it, it
-/// writes the zeros itself, and a pool of gigabytes is resident before its first page is read.
+/// The largest alignment for which the standard library asks the operating system for zeroed memory; beyond
+/// it, it writes the zeros itself, and a pool of gigabytes is resident before its first page is read.
 const LAZY_ALIGN: usize = 16;
 
 impl Frames {
@@ -205,8 +206,8 @@ impl Frames {
         assert!(count > 0 && count < NO_FRAME as usize);
         let layout = Layout::from_size_align((count + 1) * PAGE_SIZE, LAZY_ALIGN)
             .expect("the pool fits the address space");
-        // SAFETY: the layout is not empty. A large zeroed allocation without a big alignment is mapped lazily, so
-        // the alignment to 16 KiB is made by hand from the spare page.
+        // SAFETY: the layout is not empty. A large zeroed allocation without a big alignment is mapped
+        // lazily, so the alignment to 16 KiB is made by hand from the spare page.
         let allocation = unsafe { alloc_zeroed(layout) };
         if allocation.is_null() {
             std::alloc::handle_alloc_error(layout);
@@ -274,8 +275,8 @@ impl<'p> Vacant<'p> {
 
     #[expect(unsafe_code, reason = "exclusive access by ownership of the vacant frame")]
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8; PAGE_SIZE] {
-        // SAFETY: the frame is not resident, so no guard exists (guards need a valid pin), and one `Vacant` exists
-        // per vacant frame, borrowed mutably here.
+        // SAFETY: the frame is not resident, so no guard exists (guards need a valid pin), and one `Vacant`
+        // exists per vacant frame, borrowed mutably here.
         unsafe { &mut *self.frames.page(self.index) }
     }
 }

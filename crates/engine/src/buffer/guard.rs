@@ -1,7 +1,7 @@
 //! [`Pin`], [`ReadGuard`], [`WriteGuard`]: the only ways to reach a page.
 //!
-//! A pin promises that the frame keeps its page, nothing else; it may be held across a wait. A guard is a pin plus
-//! the latch; it is `!Send`, so a `Send` future cannot hold one across an `.await`:
+//! A pin promises that the frame keeps its page, nothing else; it may be held across a wait. A guard is a pin
+//! plus the latch; it is `!Send`, so a `Send` future cannot hold one across an `.await`:
 //!
 //! ```compile_fail
 //! use turnstile_engine::{buffer::Storage, ids::PageNo};

@@ -1,9 +1,9 @@
 //! Reading a page that is not in memory: one read, any number of waiters, each woken once.
 //!
-//! The first to miss a page registers a [`Load`] in the page table's shard; others find it there and join. Who
-//! performs the read depends on who came first: a session queues it for the reader threads and awaits; a background
-//! thread reads itself. Every waiter that is still there when the read ends is given a pin of its own, counted
-//! before the page can be seen by the evictor, so a page cannot leave between arrival and use.
+//! The first to miss a page registers a [`Load`] in the page table's shard; others find it there and join.
+//! Who performs the read depends on who came first: a session queues it for the reader threads and awaits; a
+//! background thread reads itself. Every waiter that is still there when the read ends is given a pin of its
+//! own, counted before the page can be seen by the evictor, so a page cannot leave between arrival and use.
 //!
 //! Order: shard mutex, then the load's mutex.
 
@@ -45,8 +45,8 @@ impl Load {
         state.waiters.len() - 1
     }
 
-    /// Waiters that will be given a pin. Called with the shard held, so nobody can join; who leaves from now on
-    /// finds the outcome and drops the pin.
+    /// Waiters that will be given a pin. Called with the shard held, so nobody can join; who leaves from now
+    /// on finds the outcome and drops the pin.
     pub(crate) fn finish(&self, install: impl FnOnce(u32) -> Result<u32>) -> Vec<Option<Waker>> {
         let mut state = self.state.lock();
         let outcome = install(state.waiting);

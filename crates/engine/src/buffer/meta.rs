@@ -5,14 +5,14 @@
 //!   | "TSTILE02"      | page size   | unused | id mark u64    | counter pages u32*8 |
 //! ```
 //!
-//! The *id mark* lies above every transaction id that was ever handed out. It is raised in a mini-transaction of its
-//! own before the first id of the next range is handed out. All redo is one stream, so the redo of a change by an id is
-//! behind that of the mark above it, and whatever of the log survives a crash contains the mark if it contains the
-//! change; a page on disk that has the id had its redo synced before. So nobody has to wait for a sync when the mark is
-//! raised.
+//! The *id mark* lies above every transaction id that was ever handed out. It is raised in a mini-transaction
+//! of its own before the first id of the next range is handed out. All redo is one stream, so the redo of a
+//! change by an id is behind that of the mark above it, and whatever of the log survives a crash contains the
+//! mark if it contains the change; a page on disk that has the id had its redo synced before. So nobody has
+//! to wait for a sync when the mark is raised.
 //!
-//! The first pages of the chains of AUTO_INCREMENT counters are listed here too; `txn/counters.rs` knows what is in
-//! them.
+//! The first pages of the chains of AUTO_INCREMENT counters are listed here too; `txn/counters.rs` knows what
+//! is in them.
 
 use super::mtr::{Mtr, PageHandle};
 use super::pool::{Pool, damaged};
@@ -69,8 +69,8 @@ impl Storage {
         Ok(TxnId(mark))
     }
 
-    /// Raises the mark. When this returns, ids below it may be handed out; nobody has to wait for the log. `Miss`
-    /// changes nothing.
+    /// Raises the mark. When this returns, ids below it may be handed out; nobody has to wait for the log.
+    /// `Miss` changes nothing.
     pub fn raise_id_mark(&self, mark: TxnId) -> Result<()> {
         let meta = self.pool.try_pin(META_PAGE)?.write();
         let mut mtr = Mtr::begin(self);

@@ -1,15 +1,16 @@
 //! [`Mtr`]: the mini-transaction, the only way to change a page. It owns the write guards of the pages it may
-//! change, applies each change at once and gathers its redo; `commit` gives all of it to the log as one group,
-//! stamps the pages with the group's end, and only then drops the latches.
+//! change, applies each change at once and gathers its redo; `commit` gives all of it to the log as one
+//! group, stamps the pages with the group's end, and only then drops the latches.
 //!
 //! Order inside `commit`, and why:
-//! 1. mark the changed frames dirty since the log's current end: a checkpoint that looks from now on keeps the redo;
+//! 1. mark the changed frames dirty since the log's current end: a checkpoint that looks from now on keeps
+//!    the redo;
 //! 2. append the group: this fixes its LSN;
 //! 3. stamp the page LSN: the page cannot be written before the log up to there, because its latch is ours;
 //! 4. drop the latches.
 //!
-//! Nothing can fail between the first change and `commit`. So an `Mtr` that changed a page and is dropped without
-//! `commit` is a bug that would leave memory ahead of the log, and the process aborts.
+//! Nothing can fail between the first change and `commit`. So an `Mtr` that changed a page and is dropped
+//! without `commit` is a bug that would leave memory ahead of the log, and the process aborts.
 
 use super::guard::WriteGuard;
 use super::redo;
@@ -128,8 +129,8 @@ impl<'e> Mtr<'e> {
         self.last_page = Some(page_no);
     }
 
-    /// Logs and publishes the changes. Returns the end of the redo group: durable once the log is synced up to
-    /// there. Without changes it is the log's current end.
+    /// Logs and publishes the changes. Returns the end of the redo group: durable once the log is synced up
+    /// to there. Without changes it is the log's current end.
     pub fn commit(mut self) -> Lsn {
         turnstile_sys::trail!();
         let wal = &self.storage.wal;

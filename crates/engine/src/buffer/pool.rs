@@ -1,5 +1,5 @@
-//! [`Pool`]: a fixed number of frames over the data file. Finding a page in memory, reading it when it is not,
-//! making room. Writing pages back is `flush.rs`; which page leaves is `evict.rs`.
+//! [`Pool`]: a fixed number of frames over the data file. Finding a page in memory, reading it when it is
+//! not, making room. Writing pages back is `flush.rs`; which page leaves is `evict.rs`.
 
 use super::counters::Counters;
 use super::evict::{Eviction, Evictor};
@@ -87,8 +87,9 @@ impl Pool {
         }
     }
 
-    /// Pins whatever page a frame holds now, if it holds one: for who remembers the frame of a page and, once it has
-    /// the latch, makes sure that the page is still what it was (README, rule 6). Not counted as a lookup.
+    /// Pins whatever page a frame holds now, if it holds one: for who remembers the frame of a page and, once
+    /// it has the latch, makes sure that the page is still what it was (README, rule 6). Not counted as a
+    /// lookup.
     #[inline]
     pub(crate) fn try_pin_frame(&self, index: u32) -> Option<Pin<'_>> {
         if index as usize >= self.frames.count() {
@@ -101,8 +102,9 @@ impl Pool {
         Some(Pin::adopt(&self.frames, index))
     }
 
-    /// Remembers a use of a frame that was pinned by [`Pool::try_pin_frame`] and held the page that was wanted. A frame
-    /// that held another page must not be taken for a used one: the evictor would find nothing but used frames.
+    /// Remembers a use of a frame that was pinned by [`Pool::try_pin_frame`] and held the page that was
+    /// wanted. A frame that held another page must not be taken for a used one: the evictor would find
+    /// nothing but used frames.
     #[inline]
     pub(crate) fn warm_frame(&self, index: u32) {
         self.frames.get(index).warm();
@@ -163,8 +165,8 @@ impl Pool {
         }
     }
 
-    /// Pins a page that is in memory by now, or becomes a waiter of its read; the flag tells whether the caller
-    /// started that read and must see to it that it is performed.
+    /// Pins a page that is in memory by now, or becomes a waiter of its read; the flag tells whether the
+    /// caller started that read and must see to it that it is performed.
     fn join_load(&self, page_no: PageNo) -> Result<Pin<'_>, (Arc<Load>, usize, bool)> {
         let mut shard = self.table.shard(page_no);
         if let Some(index) = self.table.pin(&shard, &self.frames, page_no) {
@@ -214,8 +216,8 @@ impl Pool {
         };
         match outcome {
             Ok(()) => {
-                // One that was never written has no number of its own; who takes it for something else shall say where
-                // it is.
+                // One that was never written has no number of its own; who takes it for something else shall
+                // say where it is.
                 bytes[4..8].copy_from_slice(&page_no.0.to_le_bytes());
                 if let Some(kind) = PageView::from_bytes(bytes).kind() {
                     self.frames.get(vacant.index()).set_kind(kind);
@@ -229,15 +231,15 @@ impl Pool {
         }
     }
 
-    /// No page is on disk before the redo that explains it, so one that is newer than the log is not explained by this
-    /// log.
+    /// No page is on disk before the redo that explains it, so one that is newer than the log is not
+    /// explained by this log.
     fn check_lsn(&self, bytes: &[u8; PAGE_SIZE]) -> Result<()> {
         let (lsn, end) = (PageView::from_bytes(bytes).lsn(), self.wal.current_lsn());
         if lsn > end { Err(Error::BeyondLog { lsn, end }) } else { Ok(()) }
     }
 
-    /// Pins a page whose content does not matter because it is about to be initialised: no read. Blocks only if
-    /// every frame is dirty or pinned.
+    /// Pins a page whose content does not matter because it is about to be initialised: no read. Blocks only
+    /// if every frame is dirty or pinned.
     pub(crate) fn pin_fresh(&self, page_no: PageNo) -> Result<Pin<'_>> {
         loop {
             {

@@ -1,9 +1,10 @@
 //! Redo after a crash: every group from the last checkpoint is applied to the pages that have not seen it.
 //!
-//! Redo is physical and every record names one page, so pages are independent: the log is read once, in order, by
-//! one thread, and records are dealt to workers by page number. Each worker keeps the order of its pages, reads
-//! them as it meets them, and so the reads of different pages overlap. Running it twice changes nothing, because a
-//! page remembers in its LSN which groups it has seen: a crash during recovery needs no care of its own.
+//! Redo is physical and every record names one page, so pages are independent: the log is read once, in
+//! order, by one thread, and records are dealt to workers by page number. Each worker keeps the order of its
+//! pages, reads them as it meets them, and so the reads of different pages overlap. Running it twice changes
+//! nothing, because a page remembers in its LSN which groups it has seen: a crash during recovery needs no
+//! care of its own.
 //!
 //! A page that cannot be read stays as it is and is listed in [`Recovered::damaged`]; the others go on.
 
@@ -22,9 +23,10 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 const WORKERS: usize = 4;
 /// Redo bytes dealt to a worker at a time while all pages fit the pool.
 const PARCEL_BYTES_MIN: usize = 256 << 10;
-/// Once pages have to leave, a parcel is this large. A worker sorts it by page, so each page is brought into memory
-/// once per parcel: twice the size is half the reads and writes. At most two parcels of each worker exist at a time,
-/// one being filled and one being applied, which bounds recovery's memory at a quarter of a gigabyte beside the pool.
+/// Once pages have to leave, a parcel is this large. A worker sorts it by page, so each page is brought into
+/// memory once per parcel: twice the size is half the reads and writes. At most two parcels of each worker
+/// exist at a time, one being filled and one being applied, which bounds recovery's memory at a quarter of a
+/// gigabyte beside the pool.
 const PARCEL_BYTES_MAX: usize = 32 << 20;
 /// Parcels a worker may have waiting: none, it takes them from the dealer's hand.
 const PARCELS_WAITING: usize = 0;
@@ -46,8 +48,9 @@ pub struct Recovered {
     pub damaged: Vec<Error>,
 }
 
-/// Everything one redo group does to one page, as self-contained records in a parcel's bytes. It is applied under
-/// one hold of the latch: moves are not idempotent, so a page must never be written with half of a group.
+/// Everything one redo group does to one page, as self-contained records in a parcel's bytes. It is applied
+/// under one hold of the latch: moves are not idempotent, so a page must never be written with half of a
+/// group.
 struct Piece {
     page_no: PageNo,
     group_start: Lsn,
@@ -204,8 +207,8 @@ fn apply_piece(pool: &Pool, piece: &Piece, body: &[u8], applied: &mut Applied) -
     };
     let mut page = pin.write();
     if page.lsn() >= piece.group_end {
-        // What was read may come from the operating system's cache after a sync that failed, and may never have
-        // reached the disk. So it is written again before the checkpoint passes its redo.
+        // What was read may come from the operating system's cache after a sync that failed, and may never
+        // have reached the disk. So it is written again before the checkpoint passes its redo.
         mark_dirty(pool, &page, piece.group_start);
         return Ok(());
     }

@@ -8,7 +8,8 @@
 //!  init:  page kind u8
 //! ```
 //!
-//! Applying is idempotent by page LSN: a group is applied to a page only if the page is older than the group's end.
+//! Applying is idempotent by page LSN: a group is applied to a page only if the page is older than the
+//! group's end.
 
 use crate::error::Error;
 use crate::ids::PageNo;
@@ -180,8 +181,8 @@ impl<'b> Iterator for Records<'b> {
     }
 }
 
-/// Applies one change of a group to a page image. Whether the page needs the group was decided before its first
-/// record, by the page LSN; when the group is done the caller stamps its end.
+/// Applies one change of a group to a page image. Whether the page needs the group was decided before its
+/// first record, by the page LSN; when the group is done the caller stamps its end.
 pub fn apply(bytes: &mut [u8; PAGE_SIZE], page_no: PageNo, change: Change<'_>) {
     match change {
         Change::Write { off, bytes: new } => bytes[off..off + new.len()].copy_from_slice(new),

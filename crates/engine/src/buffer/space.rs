@@ -5,9 +5,9 @@
 //!  group g covers GROUP_PAGES pages from 1 + g * GROUP_PAGES; its first page is its bitmap, bit i is its page i
 //! ```
 //!
-//! A bitmap page is pinned for ever once it is known, so taking and freeing pages never meets a miss. One mutex,
-//! the space latch, is held by a mini-transaction from its first alloc or free until it commits: it ranks below
-//! every tree and undo page latch, so an operation takes those first.
+//! A bitmap page is pinned for ever once it is known, so taking and freeing pages never meets a miss. One
+//! mutex, the space latch, is held by a mini-transaction from its first alloc or free until it commits: it
+//! ranks below every tree and undo page latch, so an operation takes those first.
 
 use super::mtr::{Mtr, PageHandle};
 use super::pool::{Pool, damaged};
@@ -92,8 +92,8 @@ fn find_unused(bitmap: &PageView, group: u32, from: u32, capacity: u32) -> Optio
     None
 }
 
-/// Unused pages of the group that begins at `first` and has this bitmap. An error if one in use lies at or behind the
-/// end of the file.
+/// Unused pages of the group that begins at `first` and has this bitmap. An error if one in use lies at or
+/// behind the end of the file.
 fn count_unused(bitmap: &PageView, first: u32, capacity: u32) -> Result<u32> {
     let mut unused = 0;
     for page in first..first + GROUP_PAGES {
@@ -126,9 +126,9 @@ impl Space {
         Self::of(SpaceState::of_file(pages))
     }
 
-    /// Reads the bitmaps of an existing file, which had room for so many pages before recovery wrote to it. A bitmap
-    /// that is lost would give pages away that are in use, and a file that was cut off would be taken for one that was
-    /// never longer: both are refused.
+    /// Reads the bitmaps of an existing file, which had room for so many pages before recovery wrote to it. A
+    /// bitmap that is lost would give pages away that are in use, and a file that was cut off would be taken
+    /// for one that was never longer: both are refused.
     pub(crate) fn open(pool: &Pool, pages: u64) -> Result<Self> {
         let mut state = SpaceState::of_file(pages);
         while bitmap_page(state.groups).0 < state.capacity || state.groups == 0 {
@@ -159,8 +159,8 @@ impl Space {
         mtr.space.get_or_insert_with(|| self.state.lock())
     }
 
-    /// Makes sure that the next `pages` calls of `alloc` in this mini-transaction find room in the file. Fails with
-    /// `DiskFull` before anything changed.
+    /// Makes sure that the next `pages` calls of `alloc` in this mini-transaction find room in the file.
+    /// Fails with `DiskFull` before anything changed.
     pub fn reserve<'e>(&'e self, mtr: &mut Mtr<'e>, pages: u32) -> Result<()> {
         let pool = &mtr.storage().pool;
         let state = self.latch(mtr);
@@ -196,9 +196,9 @@ impl Space {
         self.begin_group(mtr, 0)
     }
 
-    /// Takes an unused page, initialised to `kind`, write-latched by the mini-transaction. `DiskFull` comes before
-    /// anything changed. An operation that takes several pages, or has changed something already, calls `reserve`
-    /// first; then this cannot fail for want of space.
+    /// Takes an unused page, initialised to `kind`, write-latched by the mini-transaction. `DiskFull` comes
+    /// before anything changed. An operation that takes several pages, or has changed something already,
+    /// calls `reserve` first; then this cannot fail for want of space.
     pub fn alloc<'e>(&'e self, mtr: &mut Mtr<'e>, kind: PageKind) -> Result<PageHandle> {
         if self.latch(mtr).free == 0 {
             self.reserve(mtr, 1)?;
@@ -244,8 +244,9 @@ impl Space {
         Ok(mtr.take(guard))
     }
 
-    /// Gives a page back. The caller has unlinked it, holds its write latch or knows that nobody can reach it, and
-    /// does not use it again in this mini-transaction. Bitmap pages stay in memory, so this cannot fail.
+    /// Gives a page back. The caller has unlinked it, holds its write latch or knows that nobody can reach
+    /// it, and does not use it again in this mini-transaction. Bitmap pages stay in memory, so this cannot
+    /// fail.
     pub fn free<'e>(&'e self, mtr: &mut Mtr<'e>, page_no: PageNo) {
         assert!(page_no > UNDO_DIRECTORY_PAGE, "pages with a fixed place are never freed");
         self.latch(mtr);

@@ -1,5 +1,5 @@
-//! [`Storage`]: disk, log, pool and space in one bundle, and their life: create, open, checkpoint, close. Also the
-//! two waits this room adds to an operation: for a page, and for room in the redo log.
+//! [`Storage`]: disk, log, pool and space in one bundle, and their life: create, open, checkpoint, close.
+//! Also the two waits this room adds to an operation: for a page, and for room in the redo log.
 
 use super::dblwr::DoubleWrite;
 use super::flush::{BATCH_PAGES, Flusher};
@@ -32,8 +32,8 @@ pub struct StorageConfig {
     pub pool_bytes: u64,
     /// Size of the redo log, in bytes.
     pub redo_capacity_bytes: u64,
-    /// Threads that read pages. With 0 there is no flusher thread either, and whoever needs I/O performs it: for
-    /// deterministic tests.
+    /// Threads that read pages. With 0 there is no flusher thread either, and whoever needs I/O performs it:
+    /// for deterministic tests.
     pub reader_threads: usize,
     /// Pages in one double-write batch, at most [`BATCH_PAGES`].
     pub batch_pages: usize,
@@ -103,9 +103,9 @@ impl Storage {
         Ok(())
     }
 
-    /// Opens the database in the directory, recovering it if it was not closed; creates it if there is none. A log
-    /// without a data file is one whose data file was lost, unless the file that a creation begins with is there:
-    /// creating would write over what is left.
+    /// Opens the database in the directory, recovering it if it was not closed; creates it if there is none.
+    /// A log without a data file is one whose data file was lost, unless the file that a creation begins with
+    /// is there: creating would write over what is left.
     pub fn open(disk: Arc<dyn Disk>, config: &StorageConfig) -> Result<Arc<Storage>> {
         if disk.exists(DATA_FILE).map_err(opening)? {
             return Ok(Self::recover(disk, config)?.0);
@@ -191,9 +191,9 @@ impl Storage {
         self.pool.set_has_threads(false);
     }
 
-    /// Waits until the redo log has room for an operation. Taken before the operation latches anything; counts as
-    /// a log-sync wait. Free when there is room. Nothing else may be awaited between this and the operation's
-    /// mini-transactions, see [`with_pages_to_write`].
+    /// Waits until the redo log has room for an operation. Taken before the operation latches anything;
+    /// counts as a log-sync wait. Free when there is room. Nothing else may be awaited between this and the
+    /// operation's mini-transactions, see [`with_pages_to_write`].
     pub async fn reserve(&self) -> Result<()> {
         if self.wal.try_reserve()? {
             return Ok(());
@@ -216,7 +216,8 @@ impl Drop for Storage {
     }
 }
 
-/// Without its I/O threads the pool would leave sessions waiting for ever; a broken invariant ends the process.
+/// Without its I/O threads the pool would leave sessions waiting for ever; a broken invariant ends the
+/// process.
 fn abort_on_panic(body: impl FnOnce()) {
     if std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)).is_err() {
         eprintln!("an I/O thread of the buffer pool panicked; stopping");
@@ -253,7 +254,8 @@ impl<'e> HeldPins<'e> {
         HeldPins { pool, pins: SmallVec::new() }
     }
 
-    /// Keeps the pin if the pool can afford it: operations that wait may together hold a quarter of the frames.
+    /// Keeps the pin if the pool can afford it: operations that wait may together hold a quarter of the
+    /// frames.
     fn hold(&mut self, pin: Pin<'e>) {
         if self.pins.len() == HELD_PINS_MAX {
             self.pins.remove(0);
@@ -281,9 +283,9 @@ fn missed<T>(outcome: Result<T>) -> Result<Result<T>, PageNo> {
     }
 }
 
-/// Runs a synchronous operation; whenever it ends in `Error::Miss`, awaits that page and runs it again from the
-/// top. The operation must have changed nothing when it reports a miss. The pages waited for stay pinned until it
-/// is through, so it makes progress however small the pool.
+/// Runs a synchronous operation; whenever it ends in `Error::Miss`, awaits that page and runs it again from
+/// the top. The operation must have changed nothing when it reports a miss. The pages waited for stay pinned
+/// until it is through, so it makes progress however small the pool.
 pub async fn with_pages<T>(storage: &Storage, mut operation: impl FnMut() -> Result<T>) -> Result<T> {
     let page_no = match missed(operation()) {
         Ok(outcome) => return outcome,
@@ -300,8 +302,8 @@ pub async fn with_pages<T>(storage: &Storage, mut operation: impl FnMut() -> Res
     }
 }
 
-/// As [`with_pages`], for an operation that writes: before every attempt it waits for room in the redo log, so that
-/// what is written past the limit is bounded by the threads, not by the sessions.
+/// As [`with_pages`], for an operation that writes: before every attempt it waits for room in the redo log,
+/// so that what is written past the limit is bounded by the threads, not by the sessions.
 pub async fn with_pages_to_write<T>(
     storage: &Storage,
     mut operation: impl FnMut() -> Result<T>,

@@ -1,8 +1,8 @@
 //! The page table: page number to frame. A hash table chained through the frames themselves.
 //!
-//! Lookups take no latch: they follow the chain as a hint, pin the frame and then check that it still holds the
-//! page. A lookup that finds nothing asks again under the shard's mutex, which every change holds. The shard also
-//! lists the reads under way, so that a page is never read twice at once.
+//! Lookups take no latch: they follow the chain as a hint, pin the frame and then check that it still holds
+//! the page. A lookup that finds nothing asks again under the shard's mutex, which every change holds. The
+//! shard also lists the reads under way, so that a page is never read twice at once.
 
 use super::frame::{Frames, NO_FRAME};
 use super::load::Load;
@@ -43,8 +43,8 @@ impl PageTable {
         }
     }
 
-    /// Neighbouring pages go to neighbouring buckets of different shards: page numbers are dense, so this is as
-    /// good as hashing and kinder to the cache.
+    /// Neighbouring pages go to neighbouring buckets of different shards: page numbers are dense, so this is
+    /// as good as hashing and kinder to the cache.
     #[inline]
     fn bucket(&self, page_no: PageNo) -> usize {
         page_no.0 as usize & (self.buckets.len() - 1)

@@ -114,8 +114,9 @@ fn pages_survive_a_clean_close_and_a_missing_one() {
     storage.close().unwrap();
 }
 
-/// Four threads add to random counters on four times as many pages as there are frames, some through async waits,
-/// while the redo log goes round several times. Then every counter is right, and still right after a reopen.
+/// Four threads add to random counters on four times as many pages as there are frames, some through async
+/// waits, while the redo log goes round several times. Then every counter is right, and still right after a
+/// reopen.
 #[test]
 fn four_times_the_pool_is_worked_through() {
     let (_scratch, disk) = Scratch::new("eviction");

@@ -1,5 +1,5 @@
-//! Deadlock detection: no thread, no scan of queues; a search begins where a wait begins, and goes from waiter to
-//! holder.
+//! Deadlock detection: no thread, no scan of queues; a search begins where a wait begins, and goes from
+//! waiter to holder.
 //!
 //! ```text
 //!   W0 begins to wait ── holds nothing? ─────────────── no search: nobody can wait for W0
@@ -8,9 +8,10 @@
 //!                        mutex, until W0 is met again; every edge of the cycle is then read a second time;
 //!                        who has written least loses
 //! ```
-//! Why every cycle is found, once, and nothing else is: README, "Deadlocks". In short: each member of a cycle entered
-//! its queue before it looked, so the last to look sees all; searches take turns, and the first breaks the cycle; an
-//! edge that is there at both readings was there in between, when all the others were too.
+//! Why every cycle is found, once, and nothing else is: README, "Deadlocks". In short: each member of a cycle
+//! entered its queue before it looked, so the last to look sees all; searches take turns, and the first
+//! breaks the cycle; an edge that is there at both readings was there in between, when all the others were
+//! too.
 
 use super::owner::{LockCount, TxnLocks};
 use super::shard::Shard;
@@ -48,7 +49,8 @@ pub struct DeadlockMember {
     pub waited: Duration,
     /// The lock it waited for.
     pub waiting_for: LockInfo,
-    /// The lock by which it blocked the member before it in the circle; missing if it blocked by its place in a queue.
+    /// The lock by which it blocked the member before it in the circle; missing if it blocked by its place in
+    /// a queue.
     pub holds: Option<LockInfo>,
 }
 
@@ -76,9 +78,11 @@ impl LockTable {
         self.settings.deadlock_detect.load(Ordering::Relaxed)
     }
 
-    /// Whether the wait just begun can have closed a cycle. Under the shard's mutex, after the wait is entered.
+    /// Whether the wait just begun can have closed a cycle. Under the shard's mutex, after the wait is
+    /// entered.
     pub(super) fn needs_search(&self, shard: &Shard, txn: &TxnLocks, waiter: &Waiter) -> bool {
-        // Between having entered this wait (and having added locks on behalf of others before) and looking at others.
+        // Between having entered this wait (and having added locks on behalf of others before) and looking at
+        // others.
         fence(Ordering::SeqCst);
         if !self.detects() || txn.lock_count.load(Ordering::Relaxed) == 0 {
             return false;
@@ -101,7 +105,8 @@ impl LockTable {
             }
             let victim = choose_victim(&cycle);
             let Some(record) = self.describe(&cycle, victim).map(Arc::new) else { continue };
-            // The members all wait, so what they were doing can still be seen; a moment later the victim runs.
+            // The members all wait, so what they were doing can still be seen; a moment later the victim
+            // runs.
             let broken = self.on_deadlock.get().map(|hook| hook(&record));
             let ended = self.cancel(&cycle[victim].waiter, Outcome::Victim);
             drop(search);
@@ -207,9 +212,9 @@ impl LockTable {
         Some(DeadlockRecord { at: SystemTime::now(), members, victim })
     }
 
-    /// Switches detection on or off (`innodb_deadlock_detect`). Switched on, it looks once from everybody who waits,
-    /// for the cycles that closed meanwhile: whoever began to wait before the switch is in a queue now, whoever comes
-    /// later sees it.
+    /// Switches detection on or off (`innodb_deadlock_detect`). Switched on, it looks once from everybody who
+    /// waits, for the cycles that closed meanwhile: whoever began to wait before the switch is in a queue
+    /// now, whoever comes later sees it.
     pub fn set_detection(&self, on: bool) {
         if !self.settings.deadlock_detect.swap(on, Ordering::SeqCst) && on {
             self.detect_all();

@@ -1,18 +1,18 @@
 //! Letting waiters go: hand-off, invitation, passing.
 //!
-//! A lock that was held for long is *handed over*: the releaser makes the waiter a holder, first come first served. A
-//! lock that was held for a moment is *offered*: the first waiters are woken to take it themselves, and until they
-//! come, other short requests may have it in between. Handing a microsecond's lock to a session whose worker sleeps
-//! would make everybody wait for that worker. How long a waiter can be passed over is bounded, and then it is handed
-//! the lock.
+//! A lock that was held for long is *handed over*: the releaser makes the waiter a holder, first come first
+//! served. A lock that was held for a moment is *offered*: the first waiters are woken to take it themselves,
+//! and until they come, other short requests may have it in between. Handing a microsecond's lock to a
+//! session whose worker sleeps would make everybody wait for that worker. How long a waiter can be passed
+//! over is bounded, and then it is handed the lock.
 //!
-//! Best of all is a *relay*: if the thread that lets go will run the next owner itself ([`turnstile_sys::relay`]), then
-//! a short waiter is handed the lock at once, in its order, and nobody waits for a worker. So the holder works off the
-//! queue, each statement as the transaction it is.
+//! Best of all is a *relay*: if the thread that lets go will run the next owner itself
+//! ([`turnstile_sys::relay`]), then a short waiter is handed the lock at once, in its order, and nobody waits
+//! for a worker. So the holder works off the queue, each statement as the transaction it is.
 //!
-//! Invariant, whenever the shard's mutex is free: if some waiter could go, then some waiter is invited and has not
-//! come. Whoever is invited comes (or its future is dropped), and each way that ends leads to another `settle`, here or
-//! at the release.
+//! Invariant, whenever the shard's mutex is free: if some waiter could go, then some waiter is invited and
+//! has not come. Whoever is invited comes (or its future is dropped), and each way that ends leads to another
+//! `settle`, here or at the release.
 
 use super::mode::{BITS, CLASSES, classes};
 use super::shard::{NONE, Shard, Woken};
@@ -31,8 +31,8 @@ const INVITED_ENOUGH: u32 = 8;
 pub(super) struct Manner {
     /// Waiters are woken to take it themselves; if not, it is handed over.
     offer: bool,
-    /// Short waiters are handed it and run on this thread, while it has places for them. Only for a thread that will be
-    /// free in a moment: at the end of a transaction, or before it goes to sleep itself.
+    /// Short waiters are handed it and run on this thread, while it has places for them. Only for a thread
+    /// that will be free in a moment: at the end of a transaction, or before it goes to sleep itself.
     relay: bool,
 }
 
@@ -52,8 +52,8 @@ impl Manner {
 }
 
 impl Shard {
-    /// Lets go all who can: each is handed the lock or offered it. To be called after anything that takes a hold or a
-    /// waiter away.
+    /// Lets go all who can: each is handed the lock or offered it. To be called after anything that takes a
+    /// hold or a waiter away.
     pub fn settle(&mut self, entry: u32, manner: Manner, woken: &mut Woken) {
         if self.entry(entry).waiters() == 0 {
             return;
@@ -121,7 +121,8 @@ impl Shard {
             } else if self.is_one_class(entry)
                 && (0..BITS).any(|bit| conflicts & 1 << bit != 0 && self.entry(entry).held[bit] > 1)
             {
-                // Two transactions hold what all of these wait for: each of them is blocked by at least one of the two.
+                // Two transactions hold what all of these wait for: each of them is blocked by at least one
+                // of the two.
                 break;
             }
             node = next;
@@ -159,7 +160,8 @@ impl Shard {
         woken.push((waiter, Some(Outcome::Granted)));
     }
 
-    /// An invited waiter has come: it takes the lock, unless somebody holds it or is before it and must not be passed.
+    /// An invited waiter has come: it takes the lock, unless somebody holds it or is before it and must not
+    /// be passed.
     pub fn accept_invitation(&mut self, node: u32, woken: &mut Woken) {
         let entry = self.node(node).entry;
         let waiter = self.waiter(node).clone();
@@ -185,8 +187,9 @@ impl Shard {
         self.drop_if_idle(entry);
     }
 
-    /// Whether a short request may have the lock before a waiter: only while the lock is free for the waiter and
-    /// offered to it, and until it has been passed over for long enough; then it is handed the lock, here and now.
+    /// Whether a short request may have the lock before a waiter: only while the lock is free for the waiter
+    /// and offered to it, and until it has been passed over for long enough; then it is handed the lock, here
+    /// and now.
     pub fn may_pass(&mut self, entry: u32, first: u32, woken: &mut Woken) -> bool {
         let waiter = self.waiter(first).clone();
         let its_own = self.own_bits(entry, self.owner(first));

@@ -1,8 +1,8 @@
 //! Locks that appear without a request of their owner: gaps that split and merge when rows come and go.
 //!
-//! Each works on one name at a time (copy out of the first, then add to the second): the caller holds the exclusive
-//! latch on the leaf where both rows are, and gap locks are only taken under a latch on that leaf, so nothing slips in
-//! between. An owner that ends meanwhile is noticed by `add_hold`.
+//! Each works on one name at a time (copy out of the first, then add to the second): the caller holds the
+//! exclusive latch on the leaf where both rows are, and gap locks are only taken under a latch on that leaf,
+//! so nothing slips in between. An owner that ends meanwhile is noticed by `add_hold`.
 
 use super::mode::{GAP, GAP_S, GAP_X, RECORD_X};
 use super::name::LockName;
@@ -16,7 +16,8 @@ use turnstile_sys::sync::atomic::{Ordering, fence};
 type Heirs = SmallVec<[(Arc<TxnLocks>, u8); 4]>;
 
 impl LockTable {
-    /// Adds a lock for its owner, whatever that does meanwhile. Idempotent. False if the owner has released its locks.
+    /// Adds a lock for its owner, whatever that does meanwhile. Idempotent. False if the owner has released
+    /// its locks.
     pub(super) fn add_on_behalf(&self, owner: &Arc<TxnLocks>, name: LockName<'_>, bits: u8) -> bool {
         if bits & GAP != 0 && !self.count_gap_heir(owner) {
             return false;
@@ -29,9 +30,9 @@ impl LockTable {
             shard.drop_if_idle(entry);
             (alive, waiters)
         });
-        // Those who wait here may wait for the owner from now on; if it waits itself, that may have closed a cycle. An
-        // owner that begins to wait now marks itself before its fence and counts its locks after it: either it counts
-        // this one, or it is seen waiting here.
+        // Those who wait here may wait for the owner from now on; if it waits itself, that may have closed a
+        // cycle. An owner that begins to wait now marks itself before its fence and counts its locks after
+        // it: either it counts this one, or it is seen waiting here.
         if alive && waiters > 0 && self.detects() {
             fence(Ordering::SeqCst);
             if owner.is_waiting() {
@@ -47,9 +48,9 @@ impl LockTable {
         self.pass_on(heirs, new);
     }
 
-    /// A row is being removed for good (purge, or the rollback of an insert): the gap before it and the row itself
-    /// become part of the gap before `next`, and stay locked as such. Waiters for the removed row keep their place;
-    /// granted, they find it missing.
+    /// A row is being removed for good (purge, or the rollback of an insert): the gap before it and the row
+    /// itself become part of the gap before `next`, and stay locked as such. Waiters for the removed row keep
+    /// their place; granted, they find it missing.
     pub fn inherit_on_remove(&self, removed: LockName<'_>, next: LockName<'_>) {
         let heirs = self.holders(removed, |owner, bits| match () {
             () if owner.skips_gaps() && bits & GAP == 0 => 0,

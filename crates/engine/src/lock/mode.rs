@@ -1,9 +1,9 @@
 //! Modes and the matrix: what a lock holds, what it must wait for.
 //!
-//! A lock on a name is kept as *bits*, one set per transaction and name, so that a transaction that holds a gap and
-//! later the record has one hold with two bits. A request is a [`Want`]: the bits it will hold, and the bits of others
-//! it must wait for. The whole compatibility matrix of InnoDB is the column `conflicts` of the table below and nothing
-//! else:
+//! A lock on a name is kept as *bits*, one set per transaction and name, so that a transaction that holds a
+//! gap and later the record has one hold with two bits. A request is a [`Want`]: the bits it will hold, and
+//! the bits of others it must wait for. The whole compatibility matrix of InnoDB is the column `conflicts` of
+//! the table below and nothing else:
 //!
 //! ```text
 //!   request                holds        waits for others' ...
@@ -119,15 +119,16 @@ impl Want {
         }]
     }
 
-    /// Whether a request by one who holds `own` on this name *converts*: it waits for other holders only and goes
-    /// before those who hold nothing. Either they wait for its hold anyway (waiting behind them would be a deadlock),
-    /// or its own hold would seem to block it. A gap alone is no head start towards the record.
+    /// Whether a request by one who holds `own` on this name *converts*: it waits for other holders only and
+    /// goes before those who hold nothing. Either they wait for its hold anyway (waiting behind them would be
+    /// a deadlock), or its own hold would seem to block it. A gap alone is no head start towards the record.
     pub(super) fn converts(self, own: u8, is_table: bool) -> bool {
         let head_start = if is_table { u8::MAX } else { self.conflicts | RECORD_S | RECORD_X };
         own & head_start != 0
     }
 
-    /// Whether a transaction that holds `own` on this name need not ask: each part is there, or a stronger one is.
+    /// Whether a transaction that holds `own` on this name need not ask: each part is there, or a stronger
+    /// one is.
     pub(super) fn is_covered_by(self, own: u8, is_table: bool) -> bool {
         if self.bits == 0 {
             return false;
@@ -141,7 +142,8 @@ impl Want {
                 covers |= TABLE_IS;
             }
         } else {
-            // X covers S, of the record and of the gap: `RECORD_X >> 1` is `RECORD_S`, `GAP_X >> 1` is `GAP_S`.
+            // X covers S, of the record and of the gap: `RECORD_X >> 1` is `RECORD_S`, `GAP_X >> 1` is
+            // `GAP_S`.
             covers |= (own & (RECORD_X | GAP_X)) >> 1;
         }
         self.bits & !covers == 0

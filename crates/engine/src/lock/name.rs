@@ -1,5 +1,5 @@
-//! Names of locks: a row by (index, key bytes), the end of an index, a table. The room knows no pages, so a lock stays
-//! where it is when its row moves.
+//! Names of locks: a row by (index, key bytes), the end of an index, a table. The room knows no pages, so a
+//! lock stays where it is when its row moves.
 
 use crate::ids::{IndexId, TableId};
 use rustc_hash::FxHasher;
@@ -85,8 +85,8 @@ impl OwnedName {
         self.key.clear();
         self.key.extend_from_slice(key);
     }
-    /// Nothing has this name any more. The memory of a very long key is given back: names that are free stay for as
-    /// long as any other of their shard is locked.
+    /// Nothing has this name any more. The memory of a very long key is given back: names that are free stay
+    /// for as long as any other of their shard is locked.
     pub(super) fn forget(&mut self) {
         if self.key.capacity() > KEEP_KEY_BYTES {
             self.key = SmallVec::new();

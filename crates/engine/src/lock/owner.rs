@@ -1,5 +1,5 @@
-//! `TxnLocks`: what the lock table knows of one transaction. Shared by reference between the transaction, the table's
-//! nodes and whoever waits; it carries no pointer back to the transaction.
+//! `TxnLocks`: what the lock table knows of one transaction. Shared by reference between the transaction, the
+//! table's nodes and whoever waits; it carries no pointer back to the transaction.
 //!
 //! ```text
 //!   field            written by                              read by
@@ -30,7 +30,8 @@ pub(super) struct HeldRef {
 #[derive(Debug, Default)]
 pub(super) struct Inner {
     pub held: SmallVec<[HeldRef; 6]>,
-    /// Table locks once more, so that the intention lock of every statement after the first costs no shared access.
+    /// Table locks once more, so that the intention lock of every statement after the first costs no shared
+    /// access.
     pub tables: SmallVec<[(TableId, u8); 2]>,
     pub wait: Option<Arc<Waiter>>,
     /// It has inherited a gap, and counts among the owners of gaps for that until its end.
@@ -42,7 +43,8 @@ pub(super) struct Inner {
 /// Memory of one lock: entry, node, map slot and place in the held list, with a key of up to 16 bytes.
 const NAME_BYTES: u32 = 136;
 
-/// How much a transaction has locked (`lock struct(s)`, `heap size` and `row lock(s)` of SHOW ENGINE INNODB STATUS).
+/// How much a transaction has locked (`lock struct(s)`, `heap size` and `row lock(s)` of SHOW ENGINE INNODB
+/// STATUS).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LockCount {
     /// Names held, and one asked for if it waits.
@@ -73,8 +75,8 @@ pub struct TxnLocks {
 }
 
 impl TxnLocks {
-    /// Locks of a transaction that begins. `start_sequence` grows with every transaction (the younger of two has the
-    /// greater); `session` is the connection's number, for people who look.
+    /// Locks of a transaction that begins. `start_sequence` grows with every transaction (the younger of two
+    /// has the greater); `session` is the connection's number, for people who look.
     pub fn new(start_sequence: u64, session: u64) -> Arc<Self> {
         Arc::new(TxnLocks {
             inner: Mutex::new(Inner::default()),
@@ -92,8 +94,8 @@ impl TxnLocks {
         })
     }
 
-    /// Makes the locks of a finished transaction those of a new one. `None` if somebody still looks at the old one (a
-    /// snapshot, a search): then make a new one.
+    /// Makes the locks of a finished transaction those of a new one. `None` if somebody still looks at the
+    /// old one (a snapshot, a search): then make a new one.
     pub fn recycle(self: &mut Arc<Self>, start_sequence: u64, session: u64) -> Option<()> {
         let locks = Arc::get_mut(self)?;
         let inner = locks.inner.get_mut();
@@ -133,8 +135,8 @@ impl TxnLocks {
     pub fn set_txn_id(&self, id: TxnId) {
         self.txn_id.store(id.0, Ordering::Relaxed);
     }
-    /// Undo records written so far, by which the victim of a deadlock is chosen. Set by the owner whenever it has
-    /// written one.
+    /// Undo records written so far, by which the victim of a deadlock is chosen. Set by the owner whenever it
+    /// has written one.
     pub fn set_undo_records(&self, count: u64) {
         self.undo_records.store(count, Ordering::Relaxed);
     }
@@ -163,9 +165,9 @@ impl TxnLocks {
     pub fn held_bytes(&self) -> u64 {
         self.held_bytes.load(Ordering::Relaxed)
     }
-    /// Whether its locks are short: it is an autocommit statement that runs right now and will release them before it
-    /// waits for anything. The owner sets it when such a statement starts and must clear it before any other wait than
-    /// a lock wait (which does so itself).
+    /// Whether its locks are short: it is an autocommit statement that runs right now and will release them
+    /// before it waits for anything. The owner sets it when such a statement starts and must clear it before
+    /// any other wait than a lock wait (which does so itself).
     pub fn is_transient(&self) -> bool {
         self.transient.load(Ordering::Relaxed)
     }

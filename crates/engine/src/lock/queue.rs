@@ -7,8 +7,8 @@
 //!                     plain[class 1] ── 3 ── 7 ──    of a class cannot go, none of that class can
 //!                     plain[class 4] ── 5 ──         arrival numbers order them between classes
 //! ```
-//! So letting waiters go (`grant.rs`) costs what it lets go plus at most one look per class, never the length of the
-//! queue.
+//! So letting waiters go (`grant.rs`) costs what it lets go plus at most one look per class, never the length
+//! of the queue.
 
 use super::mode::{CLASSES, Want, classes};
 use super::owner::TxnLocks;
@@ -50,8 +50,8 @@ impl Shard {
         self.node(node).waiter.as_ref().expect("a node in the queue has its waiter")
     }
 
-    /// Appends a waiter to those of its class, or to those who convert a hold of theirs. `short`: it will not keep the
-    /// lock.
+    /// Appends a waiter to those of its class, or to those who convert a hold of theirs. `short`: it will not
+    /// keep the lock.
     pub fn join_queue(&mut self, entry: u32, txn: &Arc<TxnLocks>, want: Want, short: bool) -> Arc<Waiter> {
         let is_table = self.entry(entry).is_table();
         let own = self.own_bits(entry, txn);
@@ -74,8 +74,8 @@ impl Shard {
         waiter
     }
 
-    /// Takes a waiter out of the queue and ends its transaction's wait. What the waiter is told is the caller's
-    /// business.
+    /// Takes a waiter out of the queue and ends its transaction's wait. What the waiter is told is the
+    /// caller's business.
     pub fn leave_queue(&mut self, node: u32) -> (Arc<TxnLocks>, Arc<Waiter>) {
         let entry = self.node(node).entry;
         let (txn, waiter) = (self.owner(node).clone(), self.waiter(node).clone());
@@ -97,7 +97,8 @@ impl Shard {
         (txn, waiter)
     }
 
-    /// A transaction that waits here got a hold here on its behalf: from now on its own hold must not block it.
+    /// A transaction that waits here got a hold here on its behalf: from now on its own hold must not block
+    /// it.
     pub fn mark_converting(&mut self, entry: u32, txn: &TxnLocks) {
         let Some(waiter) = txn.inner.lock().wait.clone() else { return };
         let here = waiter.shard == self.number
@@ -136,8 +137,8 @@ impl Shard {
             .min_by_key(|&first| self.waiter(first).arrival)
     }
 
-    /// Whom a waiter waits for: every holder in conflict, and of the waiters before it those whose own blockers it
-    /// would not meet anyway (see the README: the redundancy lemma), one per class.
+    /// Whom a waiter waits for: every holder in conflict, and of the waiters before it those whose own
+    /// blockers it would not meet anyway (see the README: the redundancy lemma), one per class.
     pub fn each_blocker(&self, node: u32, mut visit: impl FnMut(&Arc<TxnLocks>) -> ControlFlow<()>) {
         let entry = self.node(node).entry;
         let (me, waiter) = (self.owner(node), self.waiter(node));

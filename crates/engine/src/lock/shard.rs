@@ -1,9 +1,9 @@
 //! One shard of the table: the names that hash to it, who holds them, all behind one short mutex.
 //!
-//! Two slabs, entries (one per locked name) and nodes (one per hold or wait), indexed by `u32` and reused through free
-//! lists, so that locking and releasing a row allocates nothing once the shard is warm. A hold can be found from its
-//! transaction by its node number, and is unlinked in constant time however many others share the name (thousands of
-//! sessions hold IX on one table). Waiters are in `queue.rs`.
+//! Two slabs, entries (one per locked name) and nodes (one per hold or wait), indexed by `u32` and reused
+//! through free lists, so that locking and releasing a row allocates nothing once the shard is warm. A hold
+//! can be found from its transaction by its node number, and is unlinked in constant time however many others
+//! share the name (thousands of sessions hold IX on one table). Waiters are in `queue.rs`.
 
 use super::mode::{BITS, Want};
 use super::name::{LockName, OwnedName};
@@ -16,11 +16,12 @@ use std::sync::Arc;
 
 /// No entry, no node.
 pub(super) const NONE: u32 = u32::MAX;
-/// Slabs beyond this many entries are given back when the shard falls empty, and queues of free entries at once.
+/// Slabs beyond this many entries are given back when the shard falls empty, and queues of free entries at
+/// once.
 const KEEP_ENTRIES: usize = 1024;
 
-/// Memory of one hold at most, but for the heap of a long key: entry, node, places in the map, in the free lists and in
-/// its transaction's list. A vector or map that has just grown is half empty.
+/// Memory of one hold at most, but for the heap of a long key: entry, node, places in the map, in the free
+/// lists and in its transaction's list. A vector or map that has just grown is half empty.
 const HOLD_BYTES: usize =
     2 * (size_of::<Entry>() + size_of::<Node>() + size_of::<HeldRef>() + 4 * size_of::<u32>());
 
@@ -203,8 +204,8 @@ impl Shard {
         self.own_hold(entry, txn).map_or(0, |node| self.node(node).bits)
     }
 
-    /// Makes the transaction hold `bits` more. False, and nothing happens, if it has released everything already: its
-    /// end and a lock on its behalf meet under `inner`.
+    /// Makes the transaction hold `bits` more. False, and nothing happens, if it has released everything
+    /// already: its end and a lock on its behalf meet under `inner`.
     pub fn add_hold(&mut self, entry: u32, own: Option<u32>, txn: &Arc<TxnLocks>, bits: u8) -> bool {
         let is_table = self.entry(entry).is_table();
         let mut inner = txn.inner.lock();
@@ -244,8 +245,8 @@ impl Shard {
         true
     }
 
-    /// Takes `bits` from a hold; true if that was all of it and its node is gone (the transaction's list is the
-    /// caller's).
+    /// Takes `bits` from a hold; true if that was all of it and its node is gone (the transaction's list is
+    /// the caller's).
     pub fn remove_bits(&mut self, node: u32, bits: u8) -> bool {
         let hold = &mut self.nodes[node as usize];
         let (removed, entry) = (hold.bits & bits, hold.entry);

@@ -1,6 +1,6 @@
-//! What people see: every lock and every wait, copied out shard by shard, a few hundred at a time, so that looking
-//! delays a statement by microseconds. The picture is true for each shard at its moment, not for all shards at one
-//! moment.
+//! What people see: every lock and every wait, copied out shard by shard, a few hundred at a time, so that
+//! looking delays a statement by microseconds. The picture is true for each shard at its moment, not for all
+//! shards at one moment.
 
 use super::mode::{CLASS_INSERT, CLASSES};
 use super::mode::{
@@ -107,8 +107,8 @@ impl LockTable {
         }
     }
 
-    /// The same, which takes a multiple of the memory of the locks: `room` is asked for every piece of some hundred, in
-    /// bytes, and ends it.
+    /// The same, which takes a multiple of the memory of the locks: `room` is asked for every piece of some
+    /// hundred, in bytes, and ends it.
     pub fn try_snapshot<E>(&self, mut room: impl FnMut(usize) -> Result<(), E>) -> Result<LockSnapshot, E> {
         let mut snapshot = LockSnapshot::default();
         for number in self.shard_numbers() {
@@ -133,8 +133,8 @@ impl LockTable {
 }
 
 impl LockSnapshot {
-    /// Bytes of what was copied since the last call, about: a list that grows is there twice, and whoever looks sorts
-    /// it by ids.
+    /// Bytes of what was copied since the last call, about: a list that grows is there twice, and whoever
+    /// looks sorts it by ids.
     fn take_uncounted(&mut self) -> usize {
         let (locks, waits) = std::mem::replace(&mut self.counted, (self.locks.len(), self.waits.len()));
         let names: usize = self.locks[locks..].iter().map(|lock| lock.name.heap_bytes()).sum();

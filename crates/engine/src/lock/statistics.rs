@@ -1,5 +1,5 @@
-//! Counters of the lock room. Waits are counted in shared atomics (a wait costs far more); locks made and dropped are
-//! plain numbers under each shard's mutex, so the path without a wait counts for free.
+//! Counters of the lock room. Waits are counted in shared atomics (a wait costs far more); locks made and
+//! dropped are plain numbers under each shard's mutex, so the path without a wait counts for free.
 
 use super::wait::{Outcome, Waiter};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,7 +1,7 @@
 //! The lock table: what the rows above call.
 //!
-//! Order of mutexes: search (deadlock.rs), then one shard, then one transaction's `inner`, then one wait cell. Never
-//! two shards at a time. Wakers run when no mutex of this room is held.
+//! Order of mutexes: search (deadlock.rs), then one shard, then one transaction's `inner`, then one wait
+//! cell. Never two shards at a time. Wakers run when no mutex of this room is held.
 
 use super::deadlock::{DeadlockRecord, Search};
 use super::grant::Manner;
@@ -42,9 +42,9 @@ pub enum Acquire {
     Conflict,
 }
 
-/// Called with every deadlock that is about to be broken, while all its members still wait, under the search mutex: it
-/// may look at what they are doing, briefly. What it answers is called, outside all mutexes, once the deadlock is
-/// broken; a timeout or a kill that comes first drops it.
+/// Called with every deadlock that is about to be broken, while all its members still wait, under the search
+/// mutex: it may look at what they are doing, briefly. What it answers is called, outside all mutexes, once
+/// the deadlock is broken; a timeout or a kill that comes first drops it.
 pub type DeadlockHook = Box<dyn Fn(&Arc<DeadlockRecord>) -> DeadlockBroken + Send + Sync>;
 /// See [`DeadlockHook`].
 pub type DeadlockBroken = Box<dyn FnOnce()>;
@@ -68,8 +68,8 @@ impl Slot {
 pub struct LockTable {
     slots: Box<[Slot]>,
     pub(super) settings: Arc<Settings>,
-    /// Owners of gap locks: those who asked for one, and those who inherited one. While there are none, insertions need
-    /// not look to the right.
+    /// Owners of gap locks: those who asked for one, and those who inherited one. While there are none,
+    /// insertions need not look to the right.
     gap_owners: AtomicU64,
     pub(super) counters: Counters,
     pub(super) search: RankedMutex<Search>,
@@ -103,8 +103,8 @@ impl LockTable {
         }
     }
 
-    /// Whether anybody may hold gap locks. Under a leaf's latch, where its gaps are claimed and inherited, the answer
-    /// stands.
+    /// Whether anybody may hold gap locks. Under a leaf's latch, where its gaps are claimed and inherited,
+    /// the answer stands.
     pub fn has_gap_owners(&self) -> bool {
         self.gap_owners.load(Ordering::SeqCst) != 0
     }
@@ -299,8 +299,8 @@ impl LockTable {
         Ok(acquire)
     }
 
-    /// Releases everything, for good: the end of the transaction. Waiters of a transient owner are invited, those of
-    /// others are handed their locks.
+    /// Releases everything, for good: the end of the transaction. Waiters of a transient owner are invited,
+    /// those of others are handed their locks.
     pub fn release_all(&self, txn: &TxnLocks) {
         let mut held = {
             let mut inner = txn.inner.lock();
@@ -341,8 +341,8 @@ impl LockTable {
         }
     }
 
-    /// Releases one row lock that was `Granted` to a statement which turned out not to want the row (READ COMMITTED).
-    /// Meant for `Record`; a lock the transaction had before, in another mode, stays.
+    /// Releases one row lock that was `Granted` to a statement which turned out not to want the row (READ
+    /// COMMITTED). Meant for `Record`; a lock the transaction had before, in another mode, stays.
     pub fn release_one(&self, txn: &TxnLocks, name: LockName<'_>, mode: LockMode, kind: LockKind) {
         self.release_bits(txn, name, Want::row(mode, kind, name.is_supremum()).bits);
     }
@@ -461,8 +461,8 @@ impl LockTable {
         statistics
     }
 
-    /// Bytes the table occupies, free slots included, without keys longer than 16 bytes and the transactions' own
-    /// lists.
+    /// Bytes the table occupies, free slots included, without keys longer than 16 bytes and the transactions'
+    /// own lists.
     pub fn memory_bytes(&self) -> usize {
         self.shard_numbers().map(|number| self.shard(number).memory_bytes()).sum()
     }

@@ -1,9 +1,9 @@
 //! One wait: a value in a queue, a cell that is completed once, a future that looks at clock and interrupt.
 //!
-//! Who takes the waiter out of the queue decides how the wait ends, and the queue is under the shard's mutex; so grant,
-//! timeout, kill and deadlock cannot all win, and the cell is completed exactly once. The future never decides by
-//! itself: when the clock or the interrupt says stop, it asks the table to take it out, and believes what the cell
-//! says.
+//! Who takes the waiter out of the queue decides how the wait ends, and the queue is under the shard's mutex;
+//! so grant, timeout, kill and deadlock cannot all win, and the cell is completed exactly once. The future
+//! never decides by itself: when the clock or the interrupt says stop, it asks the table to take it out, and
+//! believes what the cell says.
 
 use super::mode::Want;
 use super::owner::TxnLocks;
@@ -72,7 +72,8 @@ pub struct Waiter {
     pub(super) passed: AtomicU32,
     /// It will hold the lock only for a moment, so it too may pass others.
     pub(super) short: bool,
-    /// Granted to be run by the thread that granted it, which has reserved a place ([`turnstile_sys::relay`]).
+    /// Granted to be run by the thread that granted it, which has reserved a place
+    /// ([`turnstile_sys::relay`]).
     pub(super) handed: AtomicBool,
     pub(super) shard: u32,
     pub(super) node: u32,
@@ -120,7 +121,8 @@ impl Waiter {
     }
 }
 
-/// The wait as a future. Dropping it leaves the queue. It holds no thread, and of mutexes only the shard's for moments.
+/// The wait as a future. Dropping it leaves the queue. It holds no thread, and of mutexes only the shard's
+/// for moments.
 #[derive(Debug)]
 #[must_use = "a wait does nothing until it is awaited, and leaves the queue when dropped"]
 pub struct Wait<'a> {
@@ -180,7 +182,8 @@ impl Future for Wait<'_> {
         {
             self.table.cancel(&waiter, reason);
         }
-        // If somebody else took the waiter out a moment ago and has not filled the cell yet, its wake-up is to come.
+        // If somebody else took the waiter out a moment ago and has not filled the cell yet, its wake-up is
+        // to come.
         match waiter.cell.reason() {
             Some(outcome) => self.finish(outcome),
             None => Poll::Pending,

@@ -135,8 +135,8 @@ pub fn set_flags<E: PageEdit + ?Sized>(page: &mut E, slot: usize, flags: u8) {
     write_changed(page, off, &[flags]);
 }
 
-/// Gives `slot` a new value. A value of the old length costs one write of the bytes that differ; a shorter one
-/// leaves garbage; a longer one moves the record, compacting the page if it must.
+/// Gives `slot` a new value. A value of the old length costs one write of the bytes that differ; a shorter
+/// one leaves garbage; a longer one moves the record, compacting the page if it must.
 pub fn replace_value<E: PageEdit + ?Sized>(page: &mut E, slot: usize, value: &[u8]) -> Result<(), PageFull> {
     let old_len = page.view().value(slot).len();
     let value_off = page.view().value_offset(slot);
@@ -175,8 +175,8 @@ pub fn replace_value<E: PageEdit + ?Sized>(page: &mut E, slot: usize, value: &[u
     insert(page, slot, flags, &key, value)
 }
 
-/// Closes the gaps in the heap. Logged as moves of whole runs of records plus the new slot array, which is far
-/// smaller than the page.
+/// Closes the gaps in the heap. Logged as moves of whole runs of records plus the new slot array, which is
+/// far smaller than the page.
 pub fn compact<E: PageEdit + ?Sized>(page: &mut E) {
     let (count, _, _) = heap(page);
     let mut order: Vec<(usize, usize, usize)> = (0..count)
@@ -205,8 +205,8 @@ pub fn compact<E: PageEdit + ?Sized>(page: &mut E) {
     set_heap(page, count, top, 0);
 }
 
-/// Appends copies of the records `range` of `source` behind the last record of the page: the helper of split and
-/// merge. The keys must be above those already there. One write of record bytes, one of slots.
+/// Appends copies of the records `range` of `source` behind the last record of the page: the helper of split
+/// and merge. The keys must be above those already there. One write of record bytes, one of slots.
 pub fn append_records<E: PageEdit + ?Sized>(
     page: &mut E,
     source: &PageView,
@@ -242,9 +242,9 @@ pub fn append_records<E: PageEdit + ?Sized>(
 /// A record to be appended: its key, and its value in two parts.
 pub type NewRecord<'r> = (&'r [u8], [&'r [u8]; 2]);
 
-/// Appends new records behind the last one. The keys ascend and are above those already there, and `contiguous_free`
-/// has room for [`record_size`] and [`SLOT_SIZE`] of each. One write of record bytes, one of slots, however many they
-/// are.
+/// Appends new records behind the last one. The keys ascend and are above those already there, and
+/// `contiguous_free` has room for [`record_size`] and [`SLOT_SIZE`] of each. One write of record bytes, one
+/// of slots, however many they are.
 pub fn append<'r, E: PageEdit + ?Sized>(page: &mut E, records: impl Iterator<Item = NewRecord<'r>>) {
     let (count, start, garbage) = heap(page);
     let mut bytes = Vec::with_capacity(page.view().contiguous_free());

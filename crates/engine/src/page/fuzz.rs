@@ -1,4 +1,5 @@
-//! For fuzzing: an arbitrary page image, sealed so that its checksum holds, read and changed as a page from disk is.
+//! For fuzzing: an arbitrary page image, sealed so that its checksum holds, read and changed as a page from
+//! disk is.
 
 use super::checksum;
 use super::edit::{self, PageEdit};
@@ -20,8 +21,8 @@ impl PageEdit for Image {
     }
 }
 
-/// Puts `data` into a page: the first byte says how many of the rest go to its end, where the slots are, and whether
-/// the header's counts are made to fit, so that a fuzzer finds pages that pass.
+/// Puts `data` into a page: the first byte says how many of the rest go to its end, where the slots are, and
+/// whether the header's counts are made to fit, so that a fuzzer finds pages that pass.
 fn image(data: &[u8]) -> Option<Image> {
     let (&[shape, slots], rest) = data.split_first_chunk::<2>()?;
     let mut bytes = Box::new([0; PAGE_SIZE]);
@@ -40,7 +41,8 @@ fn image(data: &[u8]) -> Option<Image> {
     Some(Image(bytes))
 }
 
-/// Reads every field and record of a page that passes [`PageView::check`], then changes it; it must go on passing.
+/// Reads every field and record of a page that passes [`PageView::check`], then changes it; it must go on
+/// passing.
 pub fn fuzz_page(data: &[u8]) {
     let Some(mut page) = image(data) else { return };
     assert!(checksum::matches(&page.0), "a sealed page has a matching checksum");

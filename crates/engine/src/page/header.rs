@@ -26,8 +26,8 @@ pub(crate) const OFF_INDEX: usize = 32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum PageKind {
-    /// Holds nothing: a page of zeros, allocated and never initialised; or a leaf that was freed with records still on
-    /// it.
+    /// Holds nothing: a page of zeros, allocated and never initialised; or a leaf that was freed with records
+    /// still on it.
     Empty = 0,
     /// Page 0 of the data file: magic number and format version.
     Meta = 1,

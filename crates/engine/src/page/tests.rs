@@ -1,5 +1,5 @@
-//! The slotted page against a `BTreeMap`, with random operations; and its redo, replayed on the old image, against
-//! the page itself.
+//! The slotted page against a `BTreeMap`, with random operations; and its redo, replayed on the old image,
+//! against the page itself.
 #![allow(clippy::unwrap_used)]
 
 use super::*;

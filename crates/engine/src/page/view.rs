@@ -7,8 +7,8 @@
 //!  record: | flags u8 | key_len u16 | value_len u16 | key | value |
 //! ```
 //!
-//! A view does not check on each access that offsets are sane: [`PageView::check`] does it once, when the page is
-//! read from disk, and every change afterwards goes through `page::edit`, which keeps it true.
+//! A view does not check on each access that offsets are sane: [`PageView::check`] does it once, when the
+//! page is read from disk, and every change afterwards goes through `page::edit`, which keeps it true.
 
 use super::header::*;
 use crate::ids::{IndexId, Lsn, PageNo};
@@ -42,8 +42,8 @@ pub fn record_size(key_len: usize, value_len: usize) -> usize {
     RECORD_HEADER + key_len + value_len
 }
 
-/// The first eight bytes as a number that compares as they do; a shorter key counts as followed by zeros, so equal
-/// numbers decide nothing.
+/// The first eight bytes as a number that compares as they do; a shorter key counts as followed by zeros, so
+/// equal numbers decide nothing.
 #[inline]
 fn prefix_of(key: &[u8]) -> u64 {
     match key.first_chunk::<8>() {
@@ -58,7 +58,8 @@ impl PageView {
     /// Sees a page image as a page.
     #[expect(unsafe_code, reason = "a reference to the bytes becomes a reference to the transparent wrapper")]
     pub fn from_bytes(bytes: &[u8; PAGE_SIZE]) -> &PageView {
-        // SAFETY: `PageView` is `repr(transparent)` over `[u8; PAGE_SIZE]`: same size, alignment and validity.
+        // SAFETY: `PageView` is `repr(transparent)` over `[u8; PAGE_SIZE]`: same size, alignment and
+        // validity.
         unsafe { &*std::ptr::from_ref(bytes).cast::<PageView>() }
     }
 

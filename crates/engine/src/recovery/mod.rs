@@ -18,8 +18,9 @@ use crate::txn::registry::Registry;
 use crate::txn::undo_record::{NEEDS_PURGE, TxnState};
 use crate::txn::view::CommitNo;
 
-/// Brings storage that has been through redo into a state in which transactions can begin: registry and lanes restored,
-/// losers rolled back, unfinished index drops finished, the dictionary's index there. Returns the number of losers.
+/// Brings storage that has been through redo into a state in which transactions can begin: registry and lanes
+/// restored, losers rolled back, unfinished index drops finished, the dictionary's index there. Returns the
+/// number of losers.
 pub(crate) fn restart(storage: Arc<Storage>, config: &Config) -> Result<(Arc<Kernel>, usize)> {
     let (lanes, found) = Lanes::load(&storage, UNDO_DIRECTORY_PAGE)?;
     let first_id = storage.id_mark()?;
@@ -50,8 +51,8 @@ pub(crate) fn restart(storage: Arc<Storage>, config: &Config) -> Result<(Arc<Ker
     Ok((kernel, count))
 }
 
-/// Undo by an id that, as the mark says, was never handed out. Going on, a later transaction would get the id of an
-/// earlier one.
+/// Undo by an id that, as the mark says, was never handed out. Going on, a later transaction would get the id
+/// of an earlier one.
 fn mark_is_lost(found: TxnId, mark: TxnId) -> Error {
     Error::Corrupt {
         file: DATA_FILE.to_owned(),

@@ -6,14 +6,14 @@
 //!                            ^ looked_at: what T4 and T7 have replaced has been looked at
 //! ```
 //!
-//! Every update record in front of `to` that is not known to be cut off names a row, and that row's chain is pruned
-//! under its leaf's exclusive latch (`prune.rs`). Records that are needed stay; so do those that purge must visit (see
-//! `dead_pages.rs`), but no reader walks past them any more.
+//! Every update record in front of `to` that is not known to be cut off names a row, and that row's chain is
+//! pruned under its leaf's exclusive latch (`prune.rs`). Records that are needed stay; so do those that purge
+//! must visit (see `dead_pages.rs`), but no reader walks past them any more.
 //!
-//! Every record in front of `to` is by a transaction that has left the active set. If the row's newest version is by
-//! one that has not, the row is left alone: that transaction's own record is behind `to` now and will be looked at by a
-//! later look, even if it is taken back, and then the row's whole chain is. See `txn/look_behind.rs` for what a look
-//! begins with, and the race argument in this room's README.
+//! Every record in front of `to` is by a transaction that has left the active set. If the row's newest
+//! version is by one that has not, the row is left alone: that transaction's own record is behind `to` now
+//! and will be looked at by a later look, even if it is taken back, and then the row's whole chain is. See
+//! `txn/look_behind.rs` for what a look begins with, and the race argument in this room's README.
 
 use std::sync::atomic::Ordering;
 
@@ -36,7 +36,8 @@ const TURNS: u64 = 16;
 /// The clustered tree and the key of a row.
 type RowName = (IndexId, Vec<u8>);
 
-/// Looks on where the last round stopped, and when that look is through begins the next, at `left` records at most.
+/// Looks on where the last round stopped, and when that look is through begins the next, at `left` records at
+/// most.
 pub(super) fn look_behind(kernel: &Kernel, look: &mut LookBehind, left: u64) -> Result<()> {
     let batch = kernel.settings.purge_batch_size.load(Ordering::Relaxed).max(1);
     let mut left = left.min(batch.saturating_mul(TURNS));
@@ -75,8 +76,8 @@ fn look_at_lane(
 ) -> Result<bool> {
     let _mine = lane.purging.lock();
     let state = lane.state();
-    // While this is so and we purge the lane, nobody begins at its front again: what is behind `looked_at` stays what
-    // it is.
+    // While this is so and we purge the lane, nobody begins at its front again: what is behind `looked_at`
+    // stays what it is.
     if state.unpurged <= state.inert {
         return Ok(false);
     }
@@ -103,8 +104,8 @@ fn look_at_lane(
     }
 }
 
-/// A place between `purge_at` and `looked_at` with nothing in front of it that was replaced by a transaction from
-/// `from` on.
+/// A place between `purge_at` and `looked_at` with nothing in front of it that was replaced by a transaction
+/// from `from` on.
 fn back_to(kernel: &Kernel, state: &LaneState, from: CommitNo) -> Result<Place> {
     let mut page_no = state.looked_at.0;
     while page_no != state.purge_at.0 {
@@ -128,8 +129,8 @@ fn back_to(kernel: &Kernel, state: &LaneState, from: CommitNo) -> Result<Place> 
     Ok(state.purge_at)
 }
 
-/// Names of the rows that transactions in front of `to` and not in front of `from` have changed, from a place to the
-/// end of its page; where to go on, and whether there may be more.
+/// Names of the rows that transactions in front of `to` and not in front of `from` have changed, from a place
+/// to the end of its page; where to go on, and whether there may be more.
 fn gather(
     kernel: &Kernel,
     (page_no, from_offset): Place,

@@ -1,11 +1,12 @@
 //! Filling a new secondary tree from the rows of its table: CREATE INDEX.
 //!
-//! The caller keeps everybody else away from the table, and nobody knows the new tree yet. So there are no locks, no
-//! undo and no versions: the newest rows count, and entries carry transaction id 0, which every view sees. After a
-//! crash in the middle the layer above finds an index it does not know and drops it.
+//! The caller keeps everybody else away from the table, and nobody knows the new tree yet. So there are no
+//! locks, no undo and no versions: the newest rows count, and entries carry transaction id 0, which every
+//! view sees. After a crash in the middle the layer above finds an index it does not know and drops it.
 //!
-//! Rows are gathered in portions, whose entries are sorted before they are added. As many neighbours as go into one
-//! leaf are one mini-transaction: a tree that nobody knows may have any number of them after a crash.
+//! Rows are gathered in portions, whose entries are sorted before they are added. As many neighbours as go
+//! into one leaf are one mini-transaction: a tree that nobody knows may have any number of them after a
+//! crash.
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -24,7 +25,8 @@ use super::secondary::{duplicate, live_entry};
 use super::value::{ENTRY_BYTES, Payload, RowValue, entry_value};
 use super::version::check_writer;
 
-/// Bytes of memory for entries gathered before they are sorted and added; few in tests, which so have several portions.
+/// Bytes of memory for entries gathered before they are sorted and added; few in tests, which so have several
+/// portions.
 const PORTION_BYTES: usize = if cfg!(test) { 64 << 10 } else { 64 << 20 };
 
 /// Most entries of one mini-transaction that does not just append.
@@ -136,8 +138,8 @@ pub(crate) async fn build_secondary(kernel: &Kernel, table: &TableDef, nth: usiz
     }
 }
 
-/// Takes the rows of the next leaf: entries of those in the leaf, leaf values of those in chains. False: there was
-/// none.
+/// Takes the rows of the next leaf: entries of those in the leaf, leaf values of those in chains. False:
+/// there was none.
 fn gather(
     kernel: &Kernel,
     (rows, table, nth): (&Arc<Tree>, &TableDef, usize),
@@ -174,8 +176,8 @@ async fn read_chain(kernel: &Kernel, value: &[u8]) -> Result<Vec<u8>> {
     }
 }
 
-/// Adds entries from `first` on to the leaf of that one, at least one, and says how many. `Err`: the index is unique,
-/// and this is the primary key of another row with the same key.
+/// Adds entries from `first` on to the leaf of that one, at least one, and says how many. `Err`: the index is
+/// unique, and this is the primary key of another row with the same key.
 fn add_run(
     kernel: &Kernel,
     tree: &Tree,

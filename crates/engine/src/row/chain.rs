@@ -9,8 +9,8 @@ use crate::txn::Txn;
 use super::value::{Payload, RowValue};
 
 impl Txn {
-    /// The row's bytes, from a leaf value that was copied out of its page. The chain stands still: its reader holds the
-    /// row's lock or a view.
+    /// The row's bytes, from a leaf value that was copied out of its page. The chain stands still: its reader
+    /// holds the row's lock or a view.
     pub(crate) async fn fetch_payload(&mut self, value: &[u8]) -> Result<Vec<u8>> {
         match RowValue::decode(value)?.payload {
             Payload::Inline(row) => Ok(row.to_vec()),

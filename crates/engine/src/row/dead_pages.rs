@@ -8,8 +8,9 @@
 //! | insert or entry added that stands, of a transaction that has ended | yes: no reader follows it |
 //! | anything else | no: purge has work with it |
 //!
-//! A page is looked at when it has enough notes (`txn/dead_undo.rs`) or when its lane goes on to another one; never
-//! twice for nothing, so the cost is a share of the writes that made it, and an open view costs nothing by itself.
+//! A page is looked at when it has enough notes (`txn/dead_undo.rs`) or when its lane goes on to another one;
+//! never twice for nothing, so the cost is a share of the writes that made it, and an open view costs nothing
+//! by itself.
 
 use std::sync::atomic::Ordering;
 
@@ -26,7 +27,8 @@ use crate::txn::undo_record::{
 
 use super::value::RowValue;
 
-/// Frees what can be freed among the pages that are worth a look. Returns the number of transactions that are gone.
+/// Frees what can be freed among the pages that are worth a look. Returns the number of transactions that are
+/// gone.
 pub(super) fn free_dead_pages(kernel: &Kernel) -> Result<u64> {
     let mut gone = 0;
     for page in kernel.dead_undo.take_ready() {
@@ -63,10 +65,11 @@ struct DeadPage {
 
 /// Looks whether a page of this lane is dead. The caller purges the lane, so the page stays what it is.
 ///
-/// A page is asked for by its notes, by its lane and again by more notes, so it may have been freed since; and a freed
-/// page keeps its bytes until it is allocated again. The bitmap is asked first: an allocation holds the bitmap's latch
-/// until the page has its new content, so what is allocated and reads as this lane's is this lane's. (Without this the
-/// crash simulation freed a page of nothing but insertions twice: seeds 383, 403 and 529.)
+/// A page is asked for by its notes, by its lane and again by more notes, so it may have been freed since;
+/// and a freed page keeps its bytes until it is allocated again. The bitmap is asked first: an allocation
+/// holds the bitmap's latch until the page has its new content, so what is allocated and reads as this lane's
+/// is this lane's. (Without this the crash simulation freed a page of nothing but insertions twice: seeds
+/// 383, 403 and 529.)
 fn survey(kernel: &Kernel, lane: &Lane, page_no: PageNo) -> Result<Option<DeadPage>> {
     let storage = &kernel.storage;
     if !with_pages_blocking(storage, || storage.space.is_allocated(&storage.pool, page_no))? {

@@ -1,8 +1,8 @@
 //! Reading one row by its primary key.
 //!
-//! A consistent read first tries without a read view: if the newest version is by a transaction below the registry's
-//! low water it is committed for everybody, and a view opened now would show it. Only transactions that need one view
-//! for several reads, and rows that are being changed, pay for a view.
+//! A consistent read first tries without a read view: if the newest version is by a transaction below the
+//! registry's low water it is committed for everybody, and a view opened now would show it. Only transactions
+//! that need one view for several reads, and rows that are being changed, pay for a view.
 
 use crate::api::{Isolation, LockWait, Read, RowLock, TableDef};
 use crate::btree::{Position, Tree};
@@ -45,8 +45,8 @@ impl Txn {
         Ok(row)
     }
 
-    /// Locks one row by its primary key and shows it to `accept`, which says whether it is wanted; it then is returned.
-    /// READ COMMITTED gives the lock of one that is not wanted back.
+    /// Locks one row by its primary key and shows it to `accept`, which says whether it is wanted; it then is
+    /// returned. READ COMMITTED gives the lock of one that is not wanted back.
     pub async fn get_wanted(
         &mut self,
         table: &TableDef,
@@ -63,9 +63,9 @@ impl Txn {
         Ok(row)
     }
 
-    /// Reads one row without copying it: `visit` sees the visible version, under the page's latch. Returns whether
-    /// there is one. A statement of an autocommit or READ COMMITTED transaction that reads more than one row calls
-    /// [`Txn::fix_moment`] first; otherwise each of its reads sees its own moment.
+    /// Reads one row without copying it: `visit` sees the visible version, under the page's latch. Returns
+    /// whether there is one. A statement of an autocommit or READ COMMITTED transaction that reads more than
+    /// one row calls [`Txn::fix_moment`] first; otherwise each of its reads sees its own moment.
     pub async fn get_with(
         &mut self,
         table: &TableDef,
@@ -82,8 +82,8 @@ impl Txn {
         }
     }
 
-    /// As [`Txn::get_with`], as a plain call. `None`: something has to be waited for (a page, a ticket, a long row),
-    /// and `visit` has seen nothing.
+    /// As [`Txn::get_with`], as a plain call. `None`: something has to be waited for (a page, a ticket, a
+    /// long row), and `visit` has seen nothing.
     pub fn get_now(
         &mut self,
         table: &TableDef,
@@ -198,7 +198,8 @@ impl Txn {
         Ok(true)
     }
 
-    /// The newest version of a row that this transaction has locked, copied. False if it is missing or deleted.
+    /// The newest version of a row that this transaction has locked, copied. False if it is missing or
+    /// deleted.
     pub(crate) fn try_fetch_newest(&self, tree: &Tree, key: &[u8], value: &mut Vec<u8>) -> Result<bool> {
         let (leaf, position) = tree.find(key)?;
         let Position::Found(slot) = position else { return Ok(false) };

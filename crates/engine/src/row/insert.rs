@@ -1,8 +1,8 @@
 //! INSERT of one row.
 //!
 //! 1. lock the key, exclusive, holding no latch; lock the values of unique secondary keys likewise
-//! 2. look for duplicates: the locks make the answer stand (whoever changes a unique value holds its lock until it
-//!    ends)
+//! 2. look for duplicates: the locks make the answer stand (whoever changes a unique value holds its lock
+//!    until it ends)
 //! 3. write a long payload to its overflow chain
 //! 4. the row: insert intention on the gap, leaf and undo in one mini-transaction
 //! 5. the secondary entries, each a mini-transaction of its own
@@ -24,7 +24,8 @@ use super::write::Added;
 const ROW_BYTES_MAX: usize = 1 << 30;
 
 impl Txn {
-    /// Inserts a row. A duplicate is reported after its key is locked, so that the caller can go on to update it.
+    /// Inserts a row. A duplicate is reported after its key is locked, so that the caller can go on to update
+    /// it.
     pub async fn insert(&mut self, table: &TableDef, key: &[u8], row: &[u8]) -> Result<()> {
         let kernel = self.kernel.clone();
         self.count_locks()?;
@@ -78,7 +79,8 @@ impl Txn {
         }
     }
 
-    /// Writes a payload that is too long for a leaf. The first page of the chain, 0 if the row stays in the leaf.
+    /// Writes a payload that is too long for a leaf. The first page of the chain, 0 if the row stays in the
+    /// leaf.
     pub(crate) async fn write_chain(&mut self, table: &TableDef, row: &[u8]) -> Result<PageNo> {
         if row.len() <= INLINE_BYTES_MAX {
             return Ok(PageNo(0));

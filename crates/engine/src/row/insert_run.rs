@@ -1,12 +1,12 @@
 //! INSERT of many rows behind the last one: what a load does, whose keys ascend.
 //!
-//! As many rows as go into the last leaf and into the lane's last page are one mini-transaction, with their undo
-//! records. Each has its lock, and its undo record, as if it had been inserted alone; so whoever waits for one of them,
-//! a rollback, and restart see no difference.
+//! As many rows as go into the last leaf and into the lane's last page are one mini-transaction, with their
+//! undo records. Each has its lock, and its undo record, as if it had been inserted alone; so whoever waits
+//! for one of them, a rollback, and restart see no difference.
 //!
-//! Nothing here waits. Whatever is not as simple as that (secondary keys, a key in the middle, a lock of somebody else,
-//! gaps that are locked, a page not in memory, a full log) is left to [`Txn::insert`], one row; then the next run may
-//! go on.
+//! Nothing here waits. Whatever is not as simple as that (secondary keys, a key in the middle, a lock of
+//! somebody else, gaps that are locked, a page not in memory, a full log) is left to [`Txn::insert`], one
+//! row; then the next run may go on.
 
 use crate::api::{RowLock, TableDef};
 use crate::btree::{LeafWrite, Tree};
@@ -77,8 +77,8 @@ enum Stop {
 }
 
 impl Txn {
-    /// Inserts rows of `run` from the one at `first` on, and says how many. None is no failure: that row must be
-    /// inserted by [`Txn::insert`].
+    /// Inserts rows of `run` from the one at `first` on, and says how many. None is no failure: that row must
+    /// be inserted by [`Txn::insert`].
     pub fn try_insert_run(&mut self, table: &TableDef, run: &RowRun, first: usize) -> Result<usize> {
         if !table.secondaries.is_empty() || self.admission_is_due() || first >= run.len() {
             return Ok(0);

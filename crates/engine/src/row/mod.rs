@@ -1,8 +1,8 @@
 #![doc = include_str!("README.md")]
 
-/// Runs a synchronous attempt until it needs no page that is not in memory: drop everything, await the page, run again.
-/// Locks are not short meanwhile. A kill ends the wait. The wait is in a box, so that statements that find their pages
-/// carry no room for it.
+/// Runs a synchronous attempt until it needs no page that is not in memory: drop everything, await the page,
+/// run again. Locks are not short meanwhile. A kill ends the wait. The wait is in a box, so that statements
+/// that find their pages carry no room for it.
 macro_rules! paged {
     ($txn:expr, $attempt:expr) => {
         match $attempt {
@@ -36,8 +36,8 @@ macro_rules! paged_through {
     };
 }
 
-/// Before rows are fetched or written, holding no latch: the statement enters, or makes way if its tickets are used up;
-/// then it pays. The wait is in a box, so that statements without a ticket carry no room for it.
+/// Before rows are fetched or written, holding no latch: the statement enters, or makes way if its tickets
+/// are used up; then it pays. The wait is in a box, so that statements without a ticket carry no room for it.
 macro_rules! admitted {
     ($txn:expr, $rows:expr) => {
         if $txn.admission_is_due() {

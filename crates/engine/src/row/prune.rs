@@ -6,18 +6,19 @@
 //!   new  -> T9 ----------> T5 -------------> T0        undo of what restores T8, T7, T4, T3 is cut off
 //! ```
 //!
-//! The caller has the leaf's exclusive latch, so nobody is on the chain, and it writes the row or is purge and knows
-//! that the newest version's writer has left. A version is needed iff an open view sees it and not the next newer one.
-//! Views that open meanwhile see the newest committed version, so they need none of these. The oldest view is kept open
-//! for as long as the walk takes, so that purge frees nothing of what is walked.
+//! The caller has the leaf's exclusive latch, so nobody is on the chain, and it writes the row or is purge
+//! and knows that the newest version's writer has left. A version is needed iff an open view sees it and not
+//! the next newer one. Views that open meanwhile see the newest committed version, so they need none of
+//! these. The oldest view is kept open for as long as the walk takes, so that purge frees nothing of what is
+//! walked.
 //!
-//! Links are bytes of undo records: the first is written with the new undo record, one further back is rewritten where
-//! it is. It belongs to a transaction that has ended, so no rollback has read it; and after a crash, when there are no
-//! views, nobody asks.
+//! Links are bytes of undo records: the first is written with the new undo record, one further back is
+//! rewritten where it is. It belongs to a transaction that has ended, so no rollback has read it; and after a
+//! crash, when there are no views, nobody asks.
 //!
-//! For a writer it is an economy, not a duty: pages that are not in memory, or latched, end the walk. Most writes look
-//! at a few versions, one in sixteen at all of them, so a chain has at most that many more than there are views. Purge
-//! waits for pages and finds the others.
+//! For a writer it is an economy, not a duty: pages that are not in memory, or latched, end the walk. Most
+//! writes look at a few versions, one in sixteen at all of them, so a chain has at most that many more than
+//! there are views. Purge waits for pages and finds the others.
 
 use smallvec::SmallVec;
 
@@ -79,8 +80,8 @@ fn link(page: &PageView, at: RollPtr) -> Option<Link> {
     })
 }
 
-/// Whether the record from `offset` to `end`, a transaction's first, is all there is of it, with nothing for purge to
-/// do.
+/// Whether the record from `offset` to `end`, a transaction's first, is all there is of it, with nothing for
+/// purge to do.
 fn is_alone(page: &PageView, offset: usize, end: usize, id: TxnId) -> bool {
     let last = if end >= page.heap_top() {
         page.next().0 == 0
@@ -94,8 +95,8 @@ fn is_alone(page: &PageView, offset: usize, end: usize, id: TxnId) -> bool {
     })
 }
 
-/// Follows a chain from `roll` on: at most `depth` versions, and none behind the first one whose writer is seen, nor
-/// behind one that `read` does not bring.
+/// Follows a chain from `roll` on: at most `depth` versions, and none behind the first one whose writer is
+/// seen, nor behind one that `read` does not bring.
 fn follow(
     roll: RollPtr,
     depth: usize,
@@ -116,8 +117,9 @@ fn follow(
     Ok(links)
 }
 
-/// Prunes the chain of a version by `newer` that `writer` is replacing. The roll pointer that the version is to have in
-/// its undo record, if it is to be another one; what that cuts off goes to `cut_off`, to be noted when it is written.
+/// Prunes the chain of a version by `newer` that `writer` is replacing. The roll pointer that the version is
+/// to have in its undo record, if it is to be another one; what that cuts off goes to `cut_off`, to be noted
+/// when it is written.
 pub(super) fn prune(
     kernel: &Kernel,
     (writer, newer): (TxnId, TxnId),
@@ -143,9 +145,9 @@ pub(super) fn prune(
     take_out(kernel, newer, &links.ok()?, cut_off, false).ok().flatten()
 }
 
-/// Prunes the chain of the version in the leaf, by `newer`, who has left the active set. The roll pointer that the
-/// version is to have, if it is to be another one; what that cuts off goes to `cut_off`, to be noted when it is
-/// written. After a `Miss`, again from the leaf.
+/// Prunes the chain of the version in the leaf, by `newer`, who has left the active set. The roll pointer
+/// that the version is to have, if it is to be another one; what that cuts off goes to `cut_off`, to be noted
+/// when it is written. After a `Miss`, again from the leaf.
 pub(super) fn prune_at_rest(
     kernel: &Kernel,
     newer: TxnId,
@@ -160,8 +162,8 @@ pub(super) fn prune_at_rest(
     take_out(kernel, newer, &links, cut_off, true)
 }
 
-/// Takes out of a chain what no view needs: rewrites pointers behind its first run of needless versions, and returns
-/// what is to lead past that run. `wait`: for latches and pages; else what is busy stays as it is.
+/// Takes out of a chain what no view needs: rewrites pointers behind its first run of needless versions, and
+/// returns what is to lead past that run. `wait`: for latches and pages; else what is busy stays as it is.
 fn take_out(
     kernel: &Kernel,
     newer: TxnId,

@@ -1,7 +1,8 @@
 //! Purge: dropping what no view can see any more.
 //!
-//! Purge walks each lane from the front, through ended transactions whose commit number is below the registry's limit:
-//! every view, open or to come, sees them. So nobody reads their undo again, and what they delete-marked may go:
+//! Purge walks each lane from the front, through ended transactions whose commit number is below the
+//! registry's limit: every view, open or to come, sees them. So nobody reads their undo again, and what they
+//! delete-marked may go:
 //!
 //! | record | standing | undone |
 //! |---|---|---|
@@ -10,17 +11,17 @@
 //! | entry added | nothing | the entry, if still marked |
 //! | entry marked | the entry, if still marked | nothing |
 //!
-//! Marked means by this transaction, but for "marked before".
-//! Every step may be repeated after a crash: "still marked by this transaction" is false once it was done, for ids are
-//! never used twice, and a chain's reference in the undo record is zeroed in the mini-transaction that frees its last
-//! page. So progress is recorded only page by page, when a lane's first page is freed.
+//! Marked means by this transaction, but for "marked before". Every step may be repeated after a crash:
+//! "still marked by this transaction" is false once it was done, for ids are never used twice, and a chain's
+//! reference in the undo record is zeroed in the mini-transaction that frees its last page. So progress is
+//! recorded only page by page, when a lane's first page is freed.
 //!
-//! A round takes the limit once and asks each lane, without looking at a page, whether there may be anything to do. So
-//! with an old view open a round costs a few instructions for each lane. Its work is shared by threads
-//! (`txn/purge_crew.rs`), lane by lane, a batch at a time. `innodb_purge_batch_size` is what a thread does in a lane
-//! before it turns to the next; `innodb_max_purge_size` is what all of them do in a round before purge draws breath.
-//! Inert transactions, which have only added, go whatever the limit is. What lies behind a view that has been the
-//! oldest for a while is looked at next (`between_views.rs`).
+//! A round takes the limit once and asks each lane, without looking at a page, whether there may be anything
+//! to do. So with an old view open a round costs a few instructions for each lane. Its work is shared by
+//! threads (`txn/purge_crew.rs`), lane by lane, a batch at a time. `innodb_purge_batch_size` is what a thread
+//! does in a lane before it turns to the next; `innodb_max_purge_size` is what all of them do in a round
+//! before purge draws breath. Inert transactions, which have only added, go whatever the limit is. What lies
+//! behind a view that has been the oldest for a while is looked at next (`between_views.rs`).
 
 use std::sync::atomic::Ordering;
 
@@ -54,8 +55,8 @@ pub(crate) struct Round {
     pub(crate) transactions: u64,
 }
 
-/// One round over all lanes, together with the helpers if there are any: `cap` undo records at most, 0 for no cap.
-/// `patience`: it looks behind a view that has been the oldest for so many rounds.
+/// One round over all lanes, together with the helpers if there are any: `cap` undo records at most, 0 for no
+/// cap. `patience`: it looks behind a view that has been the oldest for so many rounds.
 pub(crate) fn purge_round(kernel: &Kernel, cap: u64, patience: u32) -> Result<Round> {
     let crew = &kernel.purge;
     let mut look = crew.begin_round();
@@ -119,8 +120,8 @@ pub(crate) fn work_off(kernel: &Kernel) -> Result<()> {
     Ok(())
 }
 
-/// Purges a lane as far as the limit allows, through `left` records at most, which it counts down. True: there may be
-/// more.
+/// Purges a lane as far as the limit allows, through `left` records at most, which it counts down. True:
+/// there may be more.
 fn purge_lane(kernel: &Kernel, lane: &Lane, limit: CommitNo, left: &mut u64) -> Result<bool> {
     let _mine = lane.purging.lock();
     loop {
@@ -185,7 +186,8 @@ enum Step {
     End,
 }
 
-/// Goes from the purge position through the rest of its page, as far as there is nothing to do but to pass on.
+/// Goes from the purge position through the rest of its page, as far as there is nothing to do but to pass
+/// on.
 fn step(kernel: &Kernel, state: &LaneState, limit: CommitNo, left: &mut u64) -> Result<Step> {
     let (page_no, from) = state.purge_at;
     let page = kernel.storage.pool.load_blocking(page_no)?.read();
@@ -225,8 +227,8 @@ fn step(kernel: &Kernel, state: &LaneState, limit: CommitNo, left: &mut u64) -> 
     Ok(Step::Passed { to: (page_no, offset), transactions, inert })
 }
 
-/// Purges records of a transaction one by one. Returns the place behind the last, and whether the transaction has no
-/// more.
+/// Purges records of a transaction one by one. Returns the place behind the last, and whether the transaction
+/// has no more.
 fn walk_records(kernel: &Kernel, id: TxnId, from: Place, left: &mut u64) -> Result<(Place, bool)> {
     let mut at = from;
     loop {

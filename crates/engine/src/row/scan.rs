@@ -1,11 +1,12 @@
 //! Consistent scans: a leaf at a time, no locks.
 //!
-//! A batch takes what one leaf has, then drops its latch. On the clustered tree the visitor sees rows under the latch;
-//! on a secondary tree the entries are gathered first and rows are looked up afterwards, because two trees are never
-//! latched at once. The scan remembers the last key, not a page, so splits and merges between batches do not matter.
+//! A batch takes what one leaf has, then drops its latch. On the clustered tree the visitor sees rows under
+//! the latch; on a secondary tree the entries are gathered first and rows are looked up afterwards, because
+//! two trees are never latched at once. The scan remembers the last key, not a page, so splits and merges
+//! between batches do not matter.
 //!
-//! An entry whose writer the reader sees is settled: unmarked, the row has that key; marked, it has not. For any other
-//! entry the visible version of the row decides, by comparing its secondary key.
+//! An entry whose writer the reader sees is settled: unmarked, the row has that key; marked, it has not. For
+//! any other entry the visible version of the row decides, by comparing its secondary key.
 
 use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
@@ -49,14 +50,14 @@ pub struct Scan {
 }
 
 impl Scan {
-    /// A locking scan waits for every taken row in its range, also under READ COMMITTED. In InnoDB only UPDATE judges a
-    /// taken row by its last committed version; DELETE and SELECT ... FOR UPDATE wait.
+    /// A locking scan waits for every taken row in its range, also under READ COMMITTED. In InnoDB only
+    /// UPDATE judges a taken row by its last committed version; DELETE and SELECT ... FOR UPDATE wait.
     pub fn wait_for_taken_rows(&mut self) {
         self.semi_consistent = false;
     }
 
-    /// The range is one value of a unique index, without NULL: a locking scan ends with the row that has it, and locks
-    /// no gap around it.
+    /// The range is one value of a unique index, without NULL: a locking scan ends with the row that has it,
+    /// and locks no gap around it.
     pub fn seek_one_value(&mut self) {
         self.one_value = !self.spec.reverse;
     }
@@ -187,8 +188,8 @@ impl Txn {
         Scan::new(table, spec)
     }
 
-    /// Consistent scan: visits the visible rows of one leaf, `visit(index key, primary key, row)`, under the leaf's
-    /// latch; false when there are no more.
+    /// Consistent scan: visits the visible rows of one leaf, `visit(index key, primary key, row)`, under the
+    /// leaf's latch; false when there are no more.
     pub async fn scan_batch(&mut self, scan: &mut Scan, visit: Visitor<'_>) -> Result<bool> {
         if scan.done {
             return Ok(false);

@@ -1,18 +1,20 @@
 //! Locking scans: one row at a time, each locked before it is shown.
 //!
-//! Forward, REPEATABLE READ: next-key lock on every key met, a gap lock on the first key beyond the range (or on the
-//! supremum). READ COMMITTED: record locks only, given back for rows that are not wanted. The lock is *tried* under
-//! the leaf's latch; if it is refused the latch goes first, then the scan waits, then it seeks the same place again.
+//! Forward, REPEATABLE READ: next-key lock on every key met, a gap lock on the first key beyond the range (or
+//! on the supremum). READ COMMITTED: record locks only, given back for rows that are not wanted. The lock is
+//! *tried* under the leaf's latch; if it is refused the latch goes first, then the scan waits, then it seeks
+//! the same place again.
 //!
-//! One value of a unique index: the row that has it is locked alone, without a gap, and ends the scan. If no row has
-//! it, the gaps where it could come to be are locked as in any other range, those before delete-marked entries of the
-//! value included.
+//! One value of a unique index: the row that has it is locked alone, without a gap, and ends the scan. If no
+//! row has it, the gaps where it could come to be are locked as in any other range, those before
+//! delete-marked entries of the value included.
 //!
-//! The gap before the first key of a leaf also borders on the leaf to the left. `Tree::seek_holding` keeps that one
-//! latched until the lock is held, so no insertion slips in between.
+//! The gap before the first key of a leaf also borders on the leaf to the left. `Tree::seek_holding` keeps
+//! that one latched until the lock is held, so no insertion slips in between.
 //!
-//! On a secondary tree the entry is locked first, then the row. Since a writer marks and adds entries after it has
-//! changed its row, the row's current secondary key, read under the row's lock, decides whether the entry counts.
+//! On a secondary tree the entry is locked first, then the row. Since a writer marks and adds entries after
+//! it has changed its row, the row's current secondary key, read under the row's lock, decides whether the
+//! entry counts.
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -53,8 +55,8 @@ struct Claim {
 }
 
 impl Scan {
-    /// An entry of the one value was looked at under its row's lock: its row ends the scan. If it has no such row (any
-    /// more) the value may be missing: from the start again, with gaps.
+    /// An entry of the one value was looked at under its row's lock: its row ends the scan. If it has no such
+    /// row (any more) the value may be missing: from the start again, with gaps.
     fn one_value_ends(&mut self) {
         if self.met {
             self.done = true;
@@ -153,7 +155,8 @@ impl Txn {
         if grant == Grant::Conflict {
             return Ok(Found::Taken { key, pk_len });
         }
-        // A mark by a transaction that is still running may go again: such an entry is looked at under its row's lock.
+        // A mark by a transaction that is still running may go again: such an entry is looked at under its
+        // row's lock.
         let live = !marked || (pk_len.is_some() && self.kernel.registry.is_active(writer));
         if !live && pk_len.is_some() {
             scan.set_last(&key);
@@ -167,8 +170,8 @@ impl Txn {
         Ok(Found::Key { key, pk_len, live, grant })
     }
 
-    /// A reverse scan begins below its upper bound: the gap between the first row it meets and the one above is part of
-    /// its range.
+    /// A reverse scan begins below its upper bound: the gap between the first row it meets and the one above
+    /// is part of its range.
     fn claim_gap_above(&mut self, tree: &Arc<Tree>, scan: &mut Scan, claim: Claim) -> Result<()> {
         let above = match scan.next_bound() {
             Bound::Unbounded => None,
@@ -192,8 +195,8 @@ impl Txn {
         Ok(())
     }
 
-    /// The lock on `key` is taken. True: leave the row out; false: the lock is ours now or the row is worth another
-    /// look.
+    /// The lock on `key` is taken. True: leave the row out; false: the lock is ours now or the row is worth
+    /// another look.
     async fn pass_over_taken(
         &mut self,
         scan: &mut Scan,
@@ -252,8 +255,8 @@ impl Txn {
         Ok(accept(&row).then(|| (key.to_vec(), row)))
     }
 
-    /// The row behind a secondary entry that has just been locked: lock the row too, and see whether it still has the
-    /// key.
+    /// The row behind a secondary entry that has just been locked: lock the row too, and see whether it still
+    /// has the key.
     async fn claimed_entry(
         &mut self,
         scan: &mut Scan,
@@ -299,8 +302,8 @@ impl Txn {
         }
     }
 
-    /// A row that was asked for by key is not there: under REPEATABLE READ the gap where it would be stays locked, the
-    /// key itself does not, unless a delete-marked row is still there.
+    /// A row that was asked for by key is not there: under REPEATABLE READ the gap where it would be stays
+    /// locked, the key itself does not, unless a delete-marked row is still there.
     pub(crate) async fn lock_absence(
         &mut self,
         table: &crate::api::TableDef,

@@ -1,9 +1,10 @@
-//! Secondary entries: which ones a row change touches, the duplicate check of unique keys, and the changes themselves.
+//! Secondary entries: which ones a row change touches, the duplicate check of unique keys, and the changes
+//! themselves.
 //!
-//! A unique key value is guarded by a lock on the bare secondary key, without the primary key: nobody adds or marks an
-//! entry of that value without it. Under the lock the entries with that value cannot change, except that purge removes
-//! marked ones, so one look decides. Entries themselves are locked by readers only: whoever locks one goes on to lock
-//! its row.
+//! A unique key value is guarded by a lock on the bare secondary key, without the primary key: nobody adds or
+//! marks an entry of that value without it. Under the lock the entries with that value cannot change, except
+//! that purge removes marked ones, so one look decides. Entries themselves are locked by readers only:
+//! whoever locks one goes on to lock its row.
 
 use std::ops::Bound;
 

@@ -1,4 +1,5 @@
-//! The row verbs through the engine's own interface. Transactions are polled by hand where they wait for each other.
+//! The row verbs through the engine's own interface. Transactions are polled by hand where they wait for each
+//! other.
 #![allow(clippy::unwrap_used)]
 
 mod admission;

@@ -7,9 +7,10 @@
 //! | entry added | the entry gets a delete mark; purge removes it |
 //! | entry marked | the mark goes |
 //!
-//! Nothing is removed here, because an older view may still need an entry that this transaction had revived; and
-//! because a rollback that needs no structure change but "make room for the old value" hardly can fail. Each step marks
-//! its record as undone in the same mini-transaction, so that a crash in between neither repeats nor skips one.
+//! Nothing is removed here, because an older view may still need an entry that this transaction had revived;
+//! and because a rollback that needs no structure change but "make room for the old value" hardly can fail.
+//! Each step marks its record as undone in the same mini-transaction, so that a crash in between neither
+//! repeats nor skips one.
 
 use crate::api::Savepoint;
 use crate::btree::Position;
@@ -38,8 +39,8 @@ pub(crate) fn copy_item(kernel: &Kernel, ptr: RollPtr) -> Result<Vec<u8>> {
     Ok(page.bytes()[offset..next].to_vec())
 }
 
-/// Takes back the newest record of a transaction that still stands. False if there is none left. `Miss` changes
-/// nothing.
+/// Takes back the newest record of a transaction that still stands. False if there is none left. `Miss`
+/// changes nothing.
 pub(crate) fn undo_newest(kernel: &Kernel, id: TxnId, hold: &mut LaneHold) -> Result<bool> {
     let ptr = hold.newest();
     if ptr.0 == 0 {
@@ -67,8 +68,8 @@ pub(crate) fn undo_newest(kernel: &Kernel, id: TxnId, hold: &mut LaneHold) -> Re
     Ok(true)
 }
 
-/// The leaf value of a row that was not there before: nothing but who says so and where to look for older versions. A
-/// chain of the row is now referred to by the undo record alone.
+/// The leaf value of a row that was not there before: nothing but who says so and where to look for older
+/// versions. A chain of the row is now referred to by the undo record alone.
 fn marked_row(id: TxnId, ptr: RollPtr) -> Vec<u8> {
     let mut value = Vec::new();
     RowValue { txn_id: id, roll_ptr: ptr, payload: Payload::Inline(&[]) }.encode(&mut value);

@@ -3,8 +3,8 @@
 //! 1. lock the key, exclusive, holding no latch
 //! 2. descend to the leaf, exclusive
 //! 3. show the current version to the caller's closure, once
-//! 4. if it changes unique keys or needs an overflow chain: drop the latch, see to those, come back (the lock keeps the
-//!    row)
+//! 4. if it changes unique keys or needs an overflow chain: drop the latch, see to those, come back (the lock
+//!    keeps the row)
 //! 5. latch the lane's last page, open the mini-transaction, append undo
 //! 6. write the new version in place: transaction id, roll pointer, payload
 //! 7. commit the mini-transaction
@@ -63,7 +63,8 @@ impl Drop for UpdateDraft {
 }
 
 impl Txn {
-    /// Changes one row: takes its exclusive lock, shows `change` the current version, and does what it decides.
+    /// Changes one row: takes its exclusive lock, shows `change` the current version, and does what it
+    /// decides.
     pub async fn update(&mut self, table: &TableDef, key: &[u8], change: Decide<'_>) -> Result<Updated> {
         let mut draft = UpdateDraft::default();
         match self.update_now(table, key, change, &mut draft)? {
@@ -73,9 +74,9 @@ impl Txn {
         }
     }
 
-    /// Like [`Txn::update`], if no step of it has to wait; `None` if one has to: [`Txn::update_waiting`] goes on from
-    /// there with the draft. Nothing has changed then, but the row may be locked, and `change` may have decided: it is
-    /// not asked again.
+    /// Like [`Txn::update`], if no step of it has to wait; `None` if one has to: [`Txn::update_waiting`] goes
+    /// on from there with the draft. Nothing has changed then, but the row may be locked, and `change` may
+    /// have decided: it is not asked again.
     pub fn update_now(
         &mut self,
         table: &TableDef,

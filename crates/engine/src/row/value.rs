@@ -6,8 +6,8 @@
 //!  secondary leaf value:  | txn_id 6 | pk_len u16 |
 //! ```
 //!
-//! A secondary entry's key is `secondary key ++ primary key`; `pk_len` tells where the second begins. `txn_id` there is
-//! whoever inserted the entry, or set or cleared its delete mark, last.
+//! A secondary entry's key is `secondary key ++ primary key`; `pk_len` tells where the second begins.
+//! `txn_id` there is whoever inserted the entry, or set or cleared its delete mark, last.
 
 use crate::error::{Error, Result};
 use crate::ids::{PageNo, RollPtr, TxnId};

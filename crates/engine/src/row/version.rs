@@ -4,8 +4,8 @@
 //!   leaf:  T9 "c" -> undo of T9: T4 "b" -> undo of T4: T2 "a" -> undo of T2: insert, nothing before
 //! ```
 //!
-//! Walking is safe only with an open view: the view keeps purge away from every record it may need. Who has no view
-//! must be content with a newest version that is committed (see `Registry::low_water`).
+//! Walking is safe only with an open view: the view keeps purge away from every record it may need. Who has
+//! no view must be content with a newest version that is committed (see `Registry::low_water`).
 
 use crate::buffer::Storage;
 use crate::error::{Error, Result};
@@ -29,8 +29,8 @@ pub enum Seen {
     Nothing,
 }
 
-/// Refuses a version or an entry by an id that was never handed out: taken for one by a transaction to come, it would
-/// be hidden from every reader without a word.
+/// Refuses a version or an entry by an id that was never handed out: taken for one by a transaction to come,
+/// it would be hidden from every reader without a word.
 #[inline]
 pub(crate) fn check_writer(kernel: &Kernel, id: TxnId) -> Result<()> {
     if kernel.registry.was_given(id) { Ok(()) } else { Err(never_given(kernel, id)) }

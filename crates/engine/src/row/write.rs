@@ -1,10 +1,11 @@
 //! The one place where rows and entries change: a leaf and the undo page, one mini-transaction.
 //!
-//! Every function here is one attempt that may be run again from the top: `Error::Miss` means that nothing has changed.
-//! The caller holds the row's exclusive lock, so what it has read under an earlier latch still stands.
+//! Every function here is one attempt that may be run again from the top: `Error::Miss` means that nothing
+//! has changed. The caller holds the row's exclusive lock, so what it has read under an earlier latch still
+//! stands.
 //!
-//! Latch order: leaf, then undo page. Everything that can fail (room in the leaf, room in the lane, pages in memory) is
-//! settled before the first byte changes.
+//! Latch order: leaf, then undo page. Everything that can fail (room in the leaf, room in the lane, pages in
+//! memory) is settled before the first byte changes.
 
 use crate::btree::{LeafWrite, Position, Successor, Tree};
 use crate::buffer::Mtr;
@@ -68,9 +69,9 @@ impl Txn {
         self.options.card.set_undo_records(self.records);
     }
 
-    /// Runs an attempt's change: latches the lane's last page, opens the mini-transaction, appends the undo record and
-    /// lets `change` do the leaf with the record's roll pointer. False: the lane had no room and has it now; come
-    /// again.
+    /// Runs an attempt's change: latches the lane's last page, opens the mini-transaction, appends the undo
+    /// record and lets `change` do the leaf with the record's roll pointer. False: the lane had no room and
+    /// has it now; come again.
     fn apply(
         &mut self,
         leaf: LeafWrite<'_>,
@@ -147,8 +148,8 @@ impl Txn {
         }
     }
 
-    /// Gives the row at `slot` a new version; the row is locked by us. False: something had no room and has it now;
-    /// come again.
+    /// Gives the row at `slot` a new version; the row is locked by us. False: something had no room and has
+    /// it now; come again.
     pub(crate) fn try_replace_at(
         &mut self,
         tree: &Tree,
@@ -159,8 +160,8 @@ impl Txn {
     ) -> Result<bool> {
         let found = leaf.record(slot);
         let old = RowValue::decode(found.value)?;
-        // A deleted row keeps its bytes, so that taking the deletion back needs no room; but not a chain, which from
-        // now on belongs to the undo record.
+        // A deleted row keeps its bytes, so that taking the deletion back needs no room; but not a chain,
+        // which from now on belongs to the undo record.
         let (payload, flags) = match (new, old.payload) {
             (NewVersion::Row(payload), _) => (payload, found.flags & !DELETE_MARK),
             (NewVersion::Deleted, Payload::Inline(_)) => (old.payload, found.flags | DELETE_MARK),
@@ -214,8 +215,8 @@ impl Txn {
         done
     }
 
-    /// The old leaf value as the undo record keeps it: without a payload if it was deleted (nobody can want it), and
-    /// with a roll pointer that leaves out versions which no open view needs.
+    /// The old leaf value as the undo record keeps it: without a payload if it was deleted (nobody can want
+    /// it), and with a roll pointer that leaves out versions which no open view needs.
     fn encode_old(&mut self, found: &Record<'_>, old: &RowValue<'_>, out: &mut Vec<u8>) {
         if found.flags & DELETE_MARK != 0 {
             RowValue { payload: Payload::Inline(&[]), ..*old }.encode(out);
@@ -229,8 +230,8 @@ impl Txn {
         }
     }
 
-    /// Adds an entry to a secondary tree, or takes the delete mark off one. `pk_len` bytes of `key` are the primary
-    /// key.
+    /// Adds an entry to a secondary tree, or takes the delete mark off one. `pk_len` bytes of `key` are the
+    /// primary key.
     pub(crate) fn try_add_entry(&mut self, tree: &Tree, key: &[u8], pk_len: usize) -> Result<Added> {
         loop {
             let leaf = tree.leaf_for_write(key)?;
@@ -291,8 +292,8 @@ impl Txn {
         }
     }
 
-    /// The lock name of the gap that an insertion at `slot` goes into: its right neighbour. The neighbour's leaf is
-    /// latched while its key is read; it cannot get a smaller first key without our leaf's latch.
+    /// The lock name of the gap that an insertion at `slot` goes into: its right neighbour. The neighbour's
+    /// leaf is latched while its key is read; it cannot get a smaller first key without our leaf's latch.
     fn successor_name(&self, tree: &Tree, leaf: &LeafWrite<'_>, slot: usize) -> Result<GapName> {
         if !self.gaps_matter() {
             return Ok(GapName::Nobody);

@@ -1,9 +1,9 @@
-//! A transaction's statement and the admission gate: entering before the first row, making way when its tickets are
-//! used up, stepping out for waits.
+//! A transaction's statement and the admission gate: entering before the first row, making way when its
+//! tickets are used up, stepping out for waits.
 //!
-//! The ticket is here, in the transaction, because the waits for row locks are: whoever waits for a lock has given its
-//! slot back before its thread does anything else. With `innodb_thread_concurrency` = 0 there is no ticket and every
-//! call is one test of a field of the session's own.
+//! The ticket is here, in the transaction, because the waits for row locks are: whoever waits for a lock has
+//! given its slot back before its thread does anything else. With `innodb_thread_concurrency` = 0 there is no
+//! ticket and every call is one test of a field of the session's own.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -15,8 +15,8 @@ use crate::session_card::Operation;
 
 use super::transaction::Txn;
 
-/// Runs a wait of unknown length without a slot, if it has to wait at all. The statement comes in again before its next
-/// row.
+/// Runs a wait of unknown length without a slot, if it has to wait at all. The statement comes in again
+/// before its next row.
 pub(crate) async fn outside<F: Future>(ticket: &mut Option<Ticket>, wait: F) -> F::Output {
     let mut wait = pin!(wait);
     poll_fn(|context| {
@@ -30,16 +30,16 @@ pub(crate) async fn outside<F: Future>(ticket: &mut Option<Ticket>, wait: F) -> 
 }
 
 impl Txn {
-    /// A statement on rows begins. If the number of statements inside is limited it is counted from its first row until
-    /// [`Txn::leave_engine`]; if not, also a limit that is set later does not count it.
+    /// A statement on rows begins. If the number of statements inside is limited it is counted from its first
+    /// row until [`Txn::leave_engine`]; if not, also a limit that is set later does not count it.
     #[inline]
     pub fn begin_statement(&mut self, operation: Operation) {
         self.ticket = self.kernel.gate.ticket(self.options.card.standing());
         self.options.card.note(operation);
     }
 
-    /// The statement has seen and written its last row: its slot is for somebody else. Commit and rollback come after
-    /// it.
+    /// The statement has seen and written its last row: its slot is for somebody else. Commit and rollback
+    /// come after it.
     #[inline]
     pub fn leave_engine(&mut self) {
         self.ticket = None;
@@ -60,8 +60,8 @@ impl Txn {
         }
     }
 
-    /// Enters the engine, or makes way, as the ticket says. Locks are not short meanwhile. `Err(Killed)` leaves it
-    /// outside.
+    /// Enters the engine, or makes way, as the ticket says. Locks are not short meanwhile. `Err(Killed)`
+    /// leaves it outside.
     pub(crate) async fn come_in(&mut self) -> Result<()> {
         let Some(ticket) = &mut self.ticket else { return Ok(()) };
         let mut entering = pin!(ticket.come_in(&self.options.interrupt));
@@ -95,9 +95,9 @@ impl Txn {
         Box::pin(outside(&mut self.ticket, storage.reserve())).await
     }
 
-    /// A place among the commits under way, if their number is limited (`innodb_commit_concurrency`) and this one
-    /// writes to the log; to be kept until the log is as durable as is asked. Nothing ends this wait but its turn;
-    /// locks are held meanwhile.
+    /// A place among the commits under way, if their number is limited (`innodb_commit_concurrency`) and this
+    /// one writes to the log; to be kept until the log is as durable as is asked. Nothing ends this wait but
+    /// its turn; locks are held meanwhile.
     pub async fn commit_turn(&mut self) -> Option<Ticket> {
         self.hold.as_ref()?;
         let standing = Default::default();

@@ -5,20 +5,20 @@
 //!             -> chain 1 ...                                          an index's slot is in chain (index mod 8)
 //! ```
 //!
-//! A transaction that changes a row *carries* the number that its counter has reached (`Txn::carry_counter`); the
-//! mini-transaction of its next undo record, or else of its end, raises the slot to it. So a counter costs a row
-//! thirteen bytes of redo, no sync and no page of its own, and whatever of the log survives a crash contains the number
-//! if it contains the row. A number only rises, whoever takes a row back, but for [`Counters::set`], which DDL calls
-//! with the table to itself.
+//! A transaction that changes a row *carries* the number that its counter has reached (`Txn::carry_counter`);
+//! the mini-transaction of its next undo record, or else of its end, raises the slot to it. So a counter
+//! costs a row thirteen bytes of redo, no sync and no page of its own, and whatever of the log survives a
+//! crash contains the number if it contains the row. A number only rises, whoever takes a row back, but for
+//! [`Counters::set`], which DDL calls with the table to itself.
 //!
 //! | field | who changes it | invariant |
 //! |---|---|---|
 //! | `slots` | `make`, `free` | every index with a slot; a slot never moves |
 //! | `making` | | held by whoever makes or frees a slot; outermost |
 //!
-//! Latch order: a counter page comes behind tree and undo pages, and before the meta page and the space. It is one of
-//! the last latches that a row's change takes, and tables are spread over eight chains, so that two of them seldom meet
-//! there.
+//! Latch order: a counter page comes behind tree and undo pages, and before the meta page and the space. It
+//! is one of the last latches that a row's change takes, and tables are spread over eight chains, so that two
+//! of them seldom meet there.
 
 use parking_lot::{Mutex, RwLock};
 use rustc_hash::FxHashMap;
@@ -68,8 +68,8 @@ fn check(page: &PageView) -> Result<()> {
 }
 
 impl Counters {
-    /// Finds the slots of all indexes for which `is_live` holds, and frees the others: their index went with the engine
-    /// before they did.
+    /// Finds the slots of all indexes for which `is_live` holds, and frees the others: their index went with
+    /// the engine before they did.
     pub fn load(storage: &Storage, is_live: impl Fn(IndexId) -> bool) -> Result<Counters> {
         let mut slots = FxHashMap::default();
         for chain in 0..COUNTER_CHAINS {
@@ -106,8 +106,8 @@ impl Counters {
         Ok(value_at(&page, usize::from(slot.offset)))
     }
 
-    /// The slot of an index, made with this value if there is none. Blocking; survives a crash if anything does that is
-    /// logged later.
+    /// The slot of an index, made with this value if there is none. Blocking; survives a crash if anything
+    /// does that is logged later.
     pub fn make(&self, storage: &Storage, index: IndexId, value: u64) -> Result<CounterSlot> {
         let _one = self.making.lock();
         if let Some(slot) = self.slot(index) {
@@ -152,8 +152,8 @@ impl Counters {
         Ok(CounterSlot { page: page_no, offset: HEADER_SIZE as u16 })
     }
 
-    /// Gives a counter another value, a smaller one perhaps. Nobody else uses its table. The counter has it once the
-    /// log is synced up to the LSN.
+    /// Gives a counter another value, a smaller one perhaps. Nobody else uses its table. The counter has it
+    /// once the log is synced up to the LSN.
     pub fn set(storage: &Storage, slot: CounterSlot, value: u64) -> Result<Lsn> {
         storage.reserve_blocking()?;
         with_pages_blocking(storage, || {
@@ -231,7 +231,8 @@ impl<'e> Delivery<'e> {
 }
 
 impl Txn {
-    /// The next change of this transaction, or else its commit, makes it durable that the counter has reached `value`.
+    /// The next change of this transaction, or else its commit, makes it durable that the counter has reached
+    /// `value`.
     pub fn carry_counter(&mut self, slot: CounterSlot, value: u64) {
         let before = self.carried.filter(|carried| carried.slot == slot).map_or(0, |carried| carried.value);
         self.carried = Some(Carried { slot, value: value.max(before) });
@@ -242,7 +243,8 @@ impl Txn {
         self.carried.is_some()
     }
 
-    /// Raises what is carried in a mini-transaction of its own: the transaction ends, and no change came after.
+    /// Raises what is carried in a mini-transaction of its own: the transaction ends, and no change came
+    /// after.
     pub(super) fn deliver_counter(&mut self) -> Result<()> {
         let carried = self.carried.take();
         let storage = &self.kernel.storage;

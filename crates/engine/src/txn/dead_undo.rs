@@ -1,10 +1,11 @@
-//! Undo records that nobody can reach any more although purge has not come to them: those of versions between views.
+//! Undo records that nobody can reach any more although purge has not come to them: those of versions between
+//! views.
 //!
-//! Whoever leaves versions out of a row's chain (see `prune.rs` in the row room) cuts their undo records off: the chain
-//! no longer leads there, and since it is done under the leaf's exclusive latch, no reader is on its way either. The
-//! records are noted here. A transaction of which nothing else is left is no longer history, and an undo page of
-//! nothing but such records is freed out of the middle of its lane. So a hot row under an old view needs a few pages of
-//! undo, not all it ever wrote.
+//! Whoever leaves versions out of a row's chain (see `prune.rs` in the row room) cuts their undo records off:
+//! the chain no longer leads there, and since it is done under the leaf's exclusive latch, no reader is on
+//! its way either. The records are noted here. A transaction of which nothing else is left is no longer
+//! history, and an undo page of nothing but such records is freed out of the middle of its lane. So a hot row
+//! under an old view needs a few pages of undo, not all it ever wrote.
 //!
 //! | field | meaning | guarded by |
 //! |---|---|---|
@@ -14,9 +15,9 @@
 //! | `ready` | pages worth a look, perhaps twice, perhaps freed meanwhile: who looks asks the bitmap | its mutex |
 //! | `transactions` | sum of `Notes.transactions` | changes under a shard's mutex |
 //!
-//! A note is a record's place and its writer. Ids are never used twice, so a note can outlive its page without harm.
-//! After a restart there are no views, so nothing of this needs to be on disk. While no view is open nothing here is
-//! touched.
+//! A note is a record's place and its writer. Ids are never used twice, so a note can outlive its page
+//! without harm. After a restart there are no views, so nothing of this needs to be on disk. While no view is
+//! open nothing here is touched.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -96,7 +97,8 @@ impl DeadUndo {
         std::mem::take(&mut *self.ready.lock())
     }
 
-    /// Whether every one of these records has been cut off. If not, the page is ready again when it has as many notes.
+    /// Whether every one of these records has been cut off. If not, the page is ready again when it has as
+    /// many notes.
     pub fn covers(&self, page: PageNo, records: &[Note]) -> bool {
         let mut shard = self.shard(page).lock();
         let Some(notes) = shard.get_mut(&page) else { return records.is_empty() };

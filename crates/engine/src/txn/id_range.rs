@@ -1,5 +1,5 @@
-//! Where transaction ids come from: a counter in the registry, and a mark on the meta page above all that were ever
-//! handed out.
+//! Where transaction ids come from: a counter in the registry, and a mark on the meta page above all that
+//! were ever handed out.
 //!
 //! ```text
 //!   ids:   ... 70 71 72 | 73 74 ........ 99 | 100
@@ -9,8 +9,8 @@
 //!
 //! A transaction takes an id from the range in memory, under the registry's mutex
 //! ([`super::registry::Registry::enter`]). When the range is used up, and only then, the mark is raised by a
-//! mini-transaction. The file is named by `Txn::take_id` and `Txn::become_writer`, the only callers. The rules and the
-//! crash argument are in the room's README.
+//! mini-transaction. The file is named by `Txn::take_id` and `Txn::become_writer`, the only callers. The
+//! rules and the crash argument are in the room's README.
 
 use crate::error::{Error, Result};
 use crate::ids::TxnId;
@@ -53,9 +53,9 @@ impl Txn {
         Ok(())
     }
 
-    /// Gives the transaction its id and its lane, right before its first undo record, if a lane is free and the range
-    /// has ids: a few instructions, allowed under latches. False: drop the latches, call `Txn::become_writer`, and come
-    /// again.
+    /// Gives the transaction its id and its lane, right before its first undo record, if a lane is free and
+    /// the range has ids: a few instructions, allowed under latches. False: drop the latches, call
+    /// `Txn::become_writer`, and come again.
     #[inline]
     pub(crate) fn take_id(&mut self) -> bool {
         if self.hold.is_some() {
@@ -70,8 +70,8 @@ impl Txn {
         true
     }
 
-    /// As `Txn::take_id`, making what is missing: a lane, or a higher mark. The caller holds no latch, and holds the
-    /// lock of what it is about to change. `Miss` and `DiskFull` change nothing.
+    /// As `Txn::take_id`, making what is missing: a lane, or a higher mark. The caller holds no latch, and
+    /// holds the lock of what it is about to change. `Miss` and `DiskFull` change nothing.
     pub(crate) fn become_writer(&mut self) -> Result<()> {
         if self.hold.is_none() {
             let kernel = self.kernel.clone();

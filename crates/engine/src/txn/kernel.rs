@@ -1,5 +1,5 @@
-//! What every transaction works with: storage, trees, registry, lanes, locks, settings, counters; and the list of
-//! abandoned transactions that a background thread rolls back.
+//! What every transaction works with: storage, trees, registry, lanes, locks, settings, counters; and the
+//! list of abandoned transactions that a background thread rolls back.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -6,9 +6,9 @@
 //!            ^ purge_at               unpurged = 3 (T7 T8 T9), T12 is running
 //! ```
 //!
-//! Transactions of a lane end in lane order, so purge walks a lane from the front and needs no list of them. When purge
-//! has caught up and the lane is one page long, the next transaction begins at the front of that page again, so in the
-//! ordinary course undo needs no new pages at all.
+//! Transactions of a lane end in lane order, so purge walks a lane from the front and needs no list of them.
+//! When purge has caught up and the lane is one page long, the next transaction begins at the front of that
+//! page again, so in the ordinary course undo needs no new pages at all.
 
 use parking_lot::Mutex;
 
@@ -51,17 +51,17 @@ pub struct LaneState {
     pub unpurged: u64,
     /// How many of them are inert: nobody will ever ask for their undo.
     pub inert: u64,
-    /// The header of the oldest transaction that purge has not been through, or a record of the one in `midst`. Changed
-    /// by purge, and by the writer who begins at the front again.
+    /// The header of the oldest transaction that purge has not been through, or a record of the one in
+    /// `midst`. Changed by purge, and by the writer who begins at the front again.
     pub purge_at: Place,
-    /// The transaction that purge has begun and not finished. While there is one, no page in front of it is freed:
-    /// after a crash purge begins it again, and needs its header. Changed by purge.
+    /// The transaction that purge has begun and not finished. While there is one, no page in front of it is
+    /// freed: after a crash purge begins it again, and needs its header. Changed by purge.
     pub midst: Option<TxnId>,
-    /// The transaction at `purge_at` has this commit number, which purge may not pass yet; 0: not known. Numbers only
-    /// grow along a lane, so a stale one is never too great. Changed by purge.
+    /// The transaction at `purge_at` has this commit number, which purge may not pass yet; 0: not known.
+    /// Numbers only grow along a lane, so a stale one is never too great. Changed by purge.
     pub blocked_at: CommitNo,
-    /// How far what lies behind the oldest view has been looked at for versions that no view needs; never in front of
-    /// `purge_at`. Changed by purge, and with `purge_at`.
+    /// How far what lies behind the oldest view has been looked at for versions that no view needs; never in
+    /// front of `purge_at`. Changed by purge, and with `purge_at`.
     pub looked_at: Place,
     /// Pages of the chain.
     pub pages: u64,
@@ -223,7 +223,8 @@ impl LaneHold {
         self.last
     }
 
-    /// Puts a new page behind the last one. A mini-transaction of its own; `DiskFull` leaves everything as it was.
+    /// Puts a new page behind the last one. A mini-transaction of its own; `DiskFull` leaves everything as it
+    /// was.
     pub fn extend(&mut self, storage: &Storage) -> Result<()> {
         let mut mtr = Mtr::begin(storage);
         let old = storage.pool.try_pin(self.last)?.write();
@@ -248,8 +249,8 @@ impl LaneHold {
         roll_ptr(self.last, self.used + self.header_len())
     }
 
-    /// Appends a record, and in front of a transaction's first one its header. `tail` is the latched last page, and
-    /// [`LaneHold::fits`] said yes. `end` marks the transaction as ended at once.
+    /// Appends a record, and in front of a transaction's first one its header. `tail` is the latched last
+    /// page, and [`LaneHold::fits`] said yes. `end` marks the transaction as ended at once.
     pub fn append(
         &mut self,
         mtr: &mut Mtr<'_>,
@@ -268,7 +269,8 @@ impl LaneHold {
         ptr
     }
 
-    /// Appends the records of rows that one transaction inserts into one index. [`LaneHold::room`] is enough for all.
+    /// Appends the records of rows that one transaction inserts into one index. [`LaneHold::room`] is enough
+    /// for all.
     pub fn append_inserts<'k>(
         &mut self,
         mtr: &mut Mtr<'_>,

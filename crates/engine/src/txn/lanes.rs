@@ -4,9 +4,9 @@
 //!  undo directory page:  | header | first page of lane 0 u32 | of lane 1 u32 | ...        next -> more lanes
 //! ```
 //!
-//! A lane is created when a transaction wants to write and no lane is free, and then lives for ever: there are as many
-//! as there ever were transactions writing at the same time. Free lanes are taken last in, first out, so that few are
-//! warm.
+//! A lane is created when a transaction wants to write and no lane is free, and then lives for ever: there
+//! are as many as there ever were transactions writing at the same time. Free lanes are taken last in, first
+//! out, so that few are warm.
 
 use std::sync::Arc;
 
@@ -60,8 +60,8 @@ fn slot_offset(number: usize) -> usize {
     HEADER_SIZE + number % LANES_PER_PAGE * 4
 }
 
-/// A page that is something else, zeros for instance, would be taken for the end of a lane, and whoever wrote behind it
-/// for somebody who has ended.
+/// A page that is something else, zeros for instance, would be taken for the end of a lane, and whoever wrote
+/// behind it for somebody who has ended.
 fn expect_kind(page: &PageView, kind: PageKind) -> Result<()> {
     if page.kind() == Some(kind) {
         return Ok(());
@@ -153,8 +153,8 @@ impl Lanes {
         Ok(lane.hold())
     }
 
-    /// The lanes in which a purge round with this limit has something to do, and how many ended transactions they hold.
-    /// Looks at no page: the cost is a few instructions for each lane there is.
+    /// The lanes in which a purge round with this limit has something to do, and how many ended transactions
+    /// they hold. Looks at no page: the cost is a few instructions for each lane there is.
     pub fn with_work(&self, limit: CommitNo) -> (Vec<Arc<Lane>>, u64) {
         let (mut lanes, mut transactions) = (Vec::new(), 0);
         for lane in self.all.read().iter() {
@@ -208,8 +208,8 @@ impl Lanes {
         Ok(())
     }
 
-    /// Frees the lane's first page, which purge is through with and which has a successor. The directory points to the
-    /// successor in the same mini-transaction: that is all the progress purge has to record.
+    /// Frees the lane's first page, which purge is through with and which has a successor. The directory
+    /// points to the successor in the same mini-transaction: that is all the progress purge has to record.
     pub fn drop_first_page(&self, storage: &Storage, lane: &Lane) -> Result<()> {
         let first = lane.state().first;
         let place = self.directory.lock()[lane.number as usize / LANES_PER_PAGE];

@@ -1,5 +1,5 @@
-//! How a transaction asks the lock table: its own part of the lock room's state, and the calls with this room's options
-//! (timeout, interrupt, short locks of autocommit statements) filled in.
+//! How a transaction asks the lock table: its own part of the lock room's state, and the calls with this
+//! room's options (timeout, interrupt, short locks of autocommit statements) filled in.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -107,7 +107,8 @@ impl Drop for Counted {
     }
 }
 
-/// What one owner of locks passes to the next: the locks, whether they count among those with gaps, and their memory.
+/// What one owner of locks passes to the next: the locks, whether they count among those with gaps, and their
+/// memory.
 #[derive(Debug)]
 pub struct Legacy {
     locks: Option<Arc<TxnLocks>>,
@@ -265,15 +266,15 @@ impl Txn {
         self.asking().1
     }
 
-    /// The kernel and the transaction's locks. The kernel is lent, not cloned: its count of owners is one cache line
-    /// for all workers.
+    /// The kernel and the transaction's locks. The kernel is lent, not cloned: its count of owners is one
+    /// cache line for all workers.
     fn asking(&mut self) -> (&Kernel, &Arc<TxnLocks>) {
         let skip_gaps = !self.locks_gaps();
         (&self.kernel, self.locks.shared(&self.kernel, skip_gaps, self.id, self.records))
     }
 
-    /// Requests a lock and waits for it: outside the gate, and in again before the next row. To those who look, a
-    /// change that waits for a record's lock still looks for its row.
+    /// Requests a lock and waits for it: outside the gate, and in again before the next row. To those who
+    /// look, a change that waits for a record's lock still looks for its row.
     async fn await_lock(&mut self, request: Request<'_>) -> Result<Acquire> {
         let locks = self.locks().clone();
         let Txn { kernel, options, ticket, .. } = self;
@@ -302,8 +303,8 @@ impl Txn {
         acquired
     }
 
-    /// Every verb that locks rows begins with it: what it and those before it have locked is counted, or it does not
-    /// begin.
+    /// Every verb that locks rows begins with it: what it and those before it have locked is counted, or it
+    /// does not begin.
     #[inline]
     pub(crate) fn count_locks(&mut self) -> Result<()> {
         self.locks.count_memory(&self.options.card)
@@ -400,8 +401,8 @@ impl Txn {
         kernel.locks.release_table(locks, table.id, lock);
     }
 
-    /// Whether anybody may hold gap locks, so that insertions must ask. The caller has the leaf latched, under which
-    /// gaps are claimed.
+    /// Whether anybody may hold gap locks, so that insertions must ask. The caller has the leaf latched,
+    /// under which gaps are claimed.
     pub(crate) fn gaps_matter(&self) -> bool {
         self.kernel.locks.has_gap_owners()
     }
@@ -414,8 +415,8 @@ pub(crate) fn inherit_gap(kernel: &Kernel, index: IndexId, gap: &GapName, key: &
     }
 }
 
-/// A row is being removed: its locks become locks on the gap before its successor, whose owners count among those of
-/// gaps from then on.
+/// A row is being removed: its locks become locks on the gap before its successor, whose owners count among
+/// those of gaps from then on.
 pub(crate) fn inherit_all(kernel: &Kernel, index: IndexId, key: &[u8], successor: &GapName) {
     if let Some(next) = successor.name(index) {
         kernel.locks.inherit_on_remove(LockName::row(index, key), next);

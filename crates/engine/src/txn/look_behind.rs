@@ -5,9 +5,10 @@
 //!                         | looked at, nothing has closed  | this look       | the next one
 //! ```
 //!
-//! One look goes over all lanes, a turn in each after the other, over as many rounds as it takes; the place in a lane
-//! is `looked_at` of its state. When it is through, nothing that ended below `to` has a version that no view needs, but
-//! for views that have closed since it began. So the next one begins with the oldest of these, or at `to`.
+//! One look goes over all lanes, a turn in each after the other, over as many rounds as it takes; the place
+//! in a lane is `looked_at` of its state. When it is through, nothing that ended below `to` has a version
+//! that no view needs, but for views that have closed since it began. So the next one begins with the oldest
+//! of these, or at `to`.
 //!
 //! | field | meaning |
 //! |---|---|
@@ -63,7 +64,8 @@ impl LookBehind {
         }
     }
 
-    /// The next lane, and whether it is to be gone back in first. [`LookBehind::put_back`] it if there is more in it.
+    /// The next lane, and whether it is to be gone back in first. [`LookBehind::put_back`] it if there is
+    /// more in it.
     pub fn take(&mut self) -> Option<(Arc<Lane>, bool)> {
         let (lane, begun) = self.lanes.pop_front()?;
         Some((lane, self.again && !begun))

@@ -6,9 +6,10 @@
 //!   helpers:      asleep ------- called --> take a lane, one batch of it, put it back, ... --> asleep
 //! ```
 //!
-//! A lane is in the hands of one thread at a time: taking it takes it off the job. So threads share nothing but this
-//! list, and two of them meet only where any two transactions may: at leaves and at the space map. A helper is called
-//! only if there is enough to do, for on a machine that keeps up a wake-up costs more than what it would take over.
+//! A lane is in the hands of one thread at a time: taking it takes it off the job. So threads share nothing
+//! but this list, and two of them meet only where any two transactions may: at leaves and at the space map. A
+//! helper is called only if there is enough to do, for on a machine that keeps up a wake-up costs more than
+//! what it would take over.
 //!
 //! | field | who changes it | invariant |
 //! |---|---|---|
@@ -102,15 +103,16 @@ pub struct PurgeCrew {
 }
 
 impl PurgeCrew {
-    /// Begins a round: one at a time. The guard has what rounds remember of their look behind the oldest view.
+    /// Begins a round: one at a time. The guard has what rounds remember of their look behind the oldest
+    /// view.
     pub fn begin_round(&self) -> MutexGuard<'_, LookBehind> {
         let round = self.round.lock();
         self.progress.rounds.fetch_add(1, Ordering::Relaxed);
         round
     }
 
-    /// Lays the round's work out, of about `transactions`, and calls helpers if there is much of it. `left`: records of
-    /// the whole round; `batch`: of one turn with a lane.
+    /// Lays the round's work out, of about `transactions`, and calls helpers if there is much of it. `left`:
+    /// records of the whole round; `batch`: of one turn with a lane.
     pub fn lay_out(
         &self,
         lanes: Vec<Arc<Lane>>,

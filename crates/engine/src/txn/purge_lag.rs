@@ -1,8 +1,10 @@
-//! `innodb_max_purge_lag`: while purge is behind, statements that change rows wait a moment before they begin.
+//! `innodb_max_purge_lag`: while purge is behind, statements that change rows wait a moment before they
+//! begin.
 //!
-//! Purge works the delay out once a round; a statement reads one number. The wait is part of the admission wait: it
-//! comes before the statement has latched, locked or written anything, and it is a deadline at the timer, so it holds
-//! no thread. A transaction that has written, or holds a lock, is let through: others would have to wait with it.
+//! Purge works the delay out once a round; a statement reads one number. The wait is part of the admission
+//! wait: it comes before the statement has latched, locked or written anything, and it is a deadline at the
+//! timer, so it holds no thread. A transaction that has written, or holds a lock, is let through: others
+//! would have to wait with it.
 
 use std::future::poll_fn;
 use std::sync::atomic::Ordering;
@@ -19,8 +21,8 @@ use super::Txn;
 /// The longest delay, where `innodb_max_purge_lag_delay` sets no other: 10 seconds.
 const DELAY_US_MAX: u64 = 10_000_000;
 
-/// How long a statement is to wait while the history list has this length. InnoDB's formula (MySQL reference manual,
-/// "Purge Configuration"): ten milliseconds for each multiple of the lag that is allowed, less five.
+/// How long a statement is to wait while the history list has this length. InnoDB's formula (MySQL reference
+/// manual, "Purge Configuration"): ten milliseconds for each multiple of the lag that is allowed, less five.
 pub fn dml_delay_us(settings: &Settings, history: u64) -> u64 {
     let lag = settings.max_purge_lag.load(Ordering::Relaxed);
     if lag == 0 || history <= lag {

@@ -1,7 +1,8 @@
 //! The registry: transactions that have written and not ended, and the read views that are open.
 //!
-//! One mutex (rank registry), held for a few dozen instructions. Reading needs it only when the newest version of a
-//! row is by a transaction at or above [`Registry::low_water`]; below, the version is committed and that is that.
+//! One mutex (rank registry), held for a few dozen instructions. Reading needs it only when the newest
+//! version of a row is by a transaction at or above [`Registry::low_water`]; below, the version is committed
+//! and that is that.
 //!
 //! | field | who changes it | invariant |
 //! |---|---|---|
@@ -34,8 +35,8 @@ pub struct Registry {
     oldest_low_water: AtomicU64,
 }
 
-/// The open views, held still. All ids asked about have left the active set; sees-sets grow with the age order of the
-/// cuts, so the cuts that see one transaction but not a later one are a contiguous run.
+/// The open views, held still. All ids asked about have left the active set; sees-sets grow with the age
+/// order of the cuts, so the cuts that see one transaction but not a later one are a contiguous run.
 #[derive(Debug)]
 pub struct Views<'r> {
     cuts: &'r VecDeque<Arc<Cut>>,
@@ -96,8 +97,8 @@ impl Inner {
 }
 
 impl Registry {
-    /// A registry that will hand out ids from `first_id`, once [`Registry::extend`] has said how far, and commit
-    /// numbers from `first_commit_no`.
+    /// A registry that will hand out ids from `first_id`, once [`Registry::extend`] has said how far, and
+    /// commit numbers from `first_commit_no`.
     pub fn new(first_id: TxnId, first_commit_no: CommitNo) -> Self {
         Registry {
             inner: RankedMutex::new(
@@ -126,8 +127,8 @@ impl Registry {
         self.oldest_low_water.store(oldest, Ordering::Release);
     }
 
-    /// A new id, put into the active set. None: the durable mark must be raised first, and then [`Registry::extend`]
-    /// called.
+    /// A new id, put into the active set. None: the durable mark must be raised first, and then
+    /// [`Registry::extend`] called.
     pub fn enter(&self) -> Option<TxnId> {
         let mut inner = self.inner.lock();
         let id = inner.next_id;
@@ -152,8 +153,8 @@ impl Registry {
         inner.id_end = inner.id_end.max(end.0);
     }
 
-    /// Puts a transaction found at restart, whose id is below the next one, back into the active set. Only before
-    /// anybody else enters.
+    /// Puts a transaction found at restart, whose id is below the next one, back into the active set. Only
+    /// before anybody else enters.
     pub fn enter_again(&self, id: TxnId) {
         let mut inner = self.inner.lock();
         debug_assert!(id.0 < inner.next_id);
@@ -164,14 +165,15 @@ impl Registry {
         self.low_water.store(low, Ordering::Release);
     }
 
-    /// Whether the id was handed out, in this life or one before. Who has found it on a page, under the page's latch,
-    /// is told the truth: its owner entered before it latched the page.
+    /// Whether the id was handed out, in this life or one before. Who has found it on a page, under the
+    /// page's latch, is told the truth: its owner entered before it latched the page.
     #[inline]
     pub fn was_given(&self, id: TxnId) -> bool {
         id.0 < self.next.load(Ordering::Acquire)
     }
 
-    /// A commit number for a transaction that is about to end. Until it leaves, no view's limit passes the number.
+    /// A commit number for a transaction that is about to end. Until it leaves, no view's limit passes the
+    /// number.
     pub fn reserve(&self) -> CommitNo {
         self.inner.lock().reserve()
     }
@@ -245,8 +247,8 @@ impl Registry {
         self.inner.lock().cuts.front().map(|cut| cut.commit_limit)
     }
 
-    /// For whoever has looked for versions between views at all that transactions below `looked` have replaced: from
-    /// which commit number to which there may be more. All below the second have left.
+    /// For whoever has looked for versions between views at all that transactions below `looked` have
+    /// replaced: from which commit number to which there may be more. All below the second have left.
     pub fn begin_look(&self, CommitNo(looked): CommitNo) -> Option<(CommitNo, CommitNo)> {
         let mut inner = self.inner.lock();
         let (from, to) = (looked.min(inner.closed_from), inner.commit_limit());
@@ -262,14 +264,15 @@ impl Registry {
         TxnId(inner.cuts.front().map_or(active, |cut| cut.low_water))
     }
 
-    /// Whether there may be a view that does not see `id`, which has left or is the caller. Cheap and pessimistic.
+    /// Whether there may be a view that does not see `id`, which has left or is the caller. Cheap and
+    /// pessimistic.
     #[inline]
     pub fn has_old_view(&self, id: TxnId) -> bool {
         self.oldest_low_water.load(Ordering::Acquire) <= id.0
     }
 
-    /// The oldest open view, if it does not see `id`. While the caller keeps it, purge passes nothing that it does not
-    /// see.
+    /// The oldest open view, if it does not see `id`. While the caller keeps it, purge passes nothing that it
+    /// does not see.
     pub fn oldest_hiding(&self, id: TxnId) -> Option<Arc<Cut>> {
         let inner = self.inner.lock();
         inner.cuts.iter().find(|cut| is_open(cut)).filter(|cut| !cut.sees(id)).cloned()

@@ -6,8 +6,8 @@
 //!     +---- reads: view, locks               +--------> rollback: undo newest first, mark, leave, release
 //! ```
 //!
-//! The order at commit is what makes early release safe: whoever sees this transaction's rows, or gets its locks,
-//! commits at a later LSN, so it is never acknowledged before this one is durable.
+//! The order at commit is what makes early release safe: whoever sees this transaction's rows, or gets its
+//! locks, commits at a later LSN, so it is never acknowledged before this one is durable.
 
 use std::sync::Arc;
 
@@ -95,8 +95,8 @@ impl Txn {
         self.view.as_ref().is_none_or(|cut| cut.sees(id))
     }
 
-    /// The statement that begins reads more than once, and all of it is to be of one moment: that of its first read,
-    /// which comes after a wait for admission.
+    /// The statement that begins reads more than once, and all of it is to be of one moment: that of its
+    /// first read, which comes after a wait for admission.
     pub fn fix_moment(&mut self) {
         self.one_moment = true;
     }
@@ -110,8 +110,8 @@ impl Txn {
         }
     }
 
-    /// What a consistent read sees now. The view is opened if need be; it also keeps purge away while READ UNCOMMITTED
-    /// follows a chain of overflow pages.
+    /// What a consistent read sees now. The view is opened if need be; it also keeps purge away while READ
+    /// UNCOMMITTED follows a chain of overflow pages.
     pub(crate) fn sight(&mut self) -> Sight {
         self.open_view();
         match (&self.view, self.options.isolation) {
@@ -132,19 +132,20 @@ impl Txn {
         Savepoint(self.records)
     }
 
-    /// Commits: the commit record gets its LSN and locks are released. The client is answered after the engine's
-    /// `wait_durable`. None if nothing was written.
+    /// Commits: the commit record gets its LSN and locks are released. The client is answered after the
+    /// engine's `wait_durable`. None if nothing was written.
     pub fn commit(&mut self) -> Result<Option<Lsn>> {
         self.end(TxnState::Committed)
     }
 
-    /// Marks the transaction's end in its lane, leaves the active set, releases the locks: the one place for it.
+    /// Marks the transaction's end in its lane, leaves the active set, releases the locks: the one place for
+    /// it.
     pub(crate) fn end(&mut self, state: TxnState) -> Result<Option<Lsn>> {
         turnstile_sys::trail!();
         match (self.carried.is_some(), state) {
             (true, TxnState::Committed) => self.deliver_counter()?,
-            // The number of a row that was refused is used up all the same; that nobody has it is no reason to keep the
-            // locks.
+            // The number of a row that was refused is used up all the same; that nobody has it is no reason
+            // to keep the locks.
             (true, TxnState::RolledBack) => drop(self.deliver_counter()),
             _ => {}
         }
@@ -195,8 +196,8 @@ impl Drop for Txn {
 }
 
 impl Kernel {
-    /// Ends a writing transaction in its lane and in the active set, and takes its hold; without a hold there is
-    /// nothing to end. On an error the hold stays and nothing has changed.
+    /// Ends a writing transaction in its lane and in the active set, and takes its hold; without a hold there
+    /// is nothing to end. On an error the hold stays and nothing has changed.
     pub(crate) fn end_writer(
         &self,
         id: TxnId,

@@ -11,9 +11,10 @@
 //!     kind 4 entry added (or un-marked) in a secondary tree; kind 5 entry marked deleted: no rest
 //! ```
 //!
-//! `prev` is the transaction's previous record (not of the row). `new_chain` is the first overflow page of the new
-//! value, so that purge can free it if the change was undone. The flag UNDONE is set in the same mini-transaction
-//! that takes the change back: a crash in the middle of a rollback neither repeats nor skips a step.
+//! `prev` is the transaction's previous record (not of the row). `new_chain` is the first overflow page of
+//! the new value, so that purge can free it if the change was undone. The flag UNDONE is set in the same
+//! mini-transaction that takes the change back: a crash in the middle of a rollback neither repeats nor skips
+//! a step.
 
 use crate::error::{Error, Result};
 use crate::ids::{IndexId, PageNo, RollPtr, TxnId};
@@ -35,7 +36,8 @@ pub const DELETED: u8 = 2;
 pub const TXN_STATE_OFFSET: usize = 9;
 /// Transaction flag: purge has something to do besides dropping the records.
 pub const NEEDS_PURGE: u8 = 1;
-/// Transaction flag, at its end: it has only added, so no reader follows its undo and there is nothing to purge.
+/// Transaction flag, at its end: it has only added, so no reader follows its undo and there is nothing to
+/// purge.
 pub const INERT: u8 = 2;
 
 const KIND_TXN: u8 = 1;

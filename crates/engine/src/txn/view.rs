@@ -1,15 +1,15 @@
 //! Read views: which transactions a reader sees.
 //!
-//! A view is cut from the registry's active set at one moment. It shows a transaction iff that one had left the active
-//! set by then (or is the reader itself):
+//! A view is cut from the registry's active set at one moment. It shows a transaction iff that one had left
+//! the active set by then (or is the reader itself):
 //!
 //! ```text
 //!   ids:   1 2 3 4 5 6 7 8 9          active = {4, 6}, low_water = 4, high_water = 8
 //!   seen:  y y y . y . y . .          8 and 9 began after the cut
 //! ```
 //!
-//! The definition is InnoDB's read view (MySQL reference manual, "Consistent Nonlocking Reads"); here one cut is shared
-//! by all readers that open a view while no transaction leaves.
+//! The definition is InnoDB's read view (MySQL reference manual, "Consistent Nonlocking Reads"); here one cut
+//! is shared by all readers that open a view while no transaction leaves.
 
 use std::sync::Arc;
 
@@ -59,8 +59,9 @@ impl Sight {
         }
     }
 
-    /// Whether what `id` says about a secondary entry is all that this reader need know. Not so for the reader's own
-    /// words: a partial rollback leaves its id on entries that are again what somebody else made them.
+    /// Whether what `id` says about a secondary entry is all that this reader need know. Not so for the
+    /// reader's own words: a partial rollback leaves its id on entries that are again what somebody else made
+    /// them.
     #[inline]
     pub fn settles(&self, id: TxnId) -> bool {
         match self {

@@ -1,5 +1,5 @@
-//! The control file `redo.ctl`: where recovery begins, which life of the engine this is, and the shape of the segments.
-//! Two slots, written in turn, so that a torn write leaves the other one.
+//! The control file `redo.ctl`: where recovery begins, which life of the engine this is, and the shape of the
+//! segments. Two slots, written in turn, so that a torn write leaves the other one.
 
 use super::open::failed;
 use crate::error::{Error, Result};
@@ -83,8 +83,8 @@ impl ControlFile {
         self.current
     }
 
-    /// Writes the slot that counts once more, so that it is on disk before the other one is written over: it may have
-    /// been read from the operating system's memory after its own sync failed.
+    /// Writes the slot that counts once more, so that it is on disk before the other one is written over: it
+    /// may have been read from the operating system's memory after its own sync failed.
     pub(super) fn write_again(&mut self) -> io::Result<()> {
         let place = (self.current.sequence % 2) * SLOT_SPACING;
         self.file.write_at(&encode(&self.current), place)?;

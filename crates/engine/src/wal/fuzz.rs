@@ -13,7 +13,8 @@ use turnstile_sys::fault_disk::FaultDisk;
 
 const GEOMETRY: Geometry = Geometry { segment_bytes: BLOCK, segment_count: 8 };
 
-/// Gives the groups that `bytes` seem to hold, one behind the other, the checksum they need, while `repairs` lasts.
+/// Gives the groups that `bytes` seem to hold, one behind the other, the checksum they need, while `repairs`
+/// lasts.
 fn seal_groups(bytes: &mut [u8], mut repairs: u32) {
     let mut at = 0;
     while repairs > 0 && at + GROUP_HEADER < bytes.len() {
@@ -29,8 +30,8 @@ fn seal_groups(bytes: &mut [u8], mut repairs: u32) {
     }
 }
 
-/// A disk with the bytes of `data` where recovery begins; the first byte says how much of it is made valid, the second
-/// how far the control file says the stream was synced.
+/// A disk with the bytes of `data` where recovery begins; the first byte says how much of it is made valid,
+/// the second how far the control file says the stream was synced.
 fn disk_of(data: &[u8]) -> Option<Arc<FaultDisk>> {
     let (&[repairs, synced], rest) = data.split_first_chunk::<2>()?;
     let disk = Arc::new(FaultDisk::new(0));
@@ -64,8 +65,8 @@ fn read_all(mut reader: Reader) -> Result<(usize, Lsn)> {
     Ok((count, reader.position()))
 }
 
-/// Reads the log from its checkpoint, then (for every fourth input, as it is slow) opens it and appends: what was read
-/// before must be read again.
+/// Reads the log from its checkpoint, then (for every fourth input, as it is slow) opens it and appends: what
+/// was read before must be read again.
 pub fn fuzz_log(data: &[u8]) {
     let Some(disk) = disk_of(data) else { return };
     let Ok((count, end)) = Reader::open(&*disk).and_then(read_all) else { return };

@@ -6,10 +6,10 @@
 //!    bit 31: mark
 //! ```
 //!
-//! The checksum covers the body, then the group's LSN, the length field and the incarnation. The LSN in it is why stale
-//! bytes of an earlier round of the ring never pass; the incarnation is why bytes of an earlier life of the engine that
-//! lie behind that life's recovered end never pass. A **mark** is written by the log itself: its body is the LSN up to
-//! which the stream was synced when it was appended.
+//! The checksum covers the body, then the group's LSN, the length field and the incarnation. The LSN in it is
+//! why stale bytes of an earlier round of the ring never pass; the incarnation is why bytes of an earlier
+//! life of the engine that lie behind that life's recovered end never pass. A **mark** is written by the log
+//! itself: its body is the LSN up to which the stream was synced when it was appended.
 
 use crate::ids::Lsn;
 use turnstile_sys::checksum::crc32c_append;
@@ -48,7 +48,8 @@ impl Header {
     }
 }
 
-/// The header of a group that begins at `start`, given its body's checksum, which needs no place and so no mutex.
+/// The header of a group that begins at `start`, given its body's checksum, which needs no place and so no
+/// mutex.
 pub(super) fn header(start: Lsn, length_field: u32, incarnation: u32, body_crc: u32) -> [u8; GROUP_HEADER] {
     let crc = finish_crc(body_crc, start, length_field, incarnation);
     let mut bytes = [0; GROUP_HEADER];

@@ -1,6 +1,6 @@
-//! Where appended groups wait for the writer. Appending copies under a short mutex and never waits for the disk; the
-//! body's checksum is computed before, so the mutex is held for a header and a copy. `turnstile_sys::swap_buffer` is
-//! the protocol.
+//! Where appended groups wait for the writer. Appending copies under a short mutex and never waits for the
+//! disk; the body's checksum is computed before, so the mutex is held for a header and a copy.
+//! `turnstile_sys::swap_buffer` is the protocol.
 
 use super::group::{GROUP_HEADER, MARK_FLAG, header};
 use crate::ids::Lsn;
@@ -70,9 +70,9 @@ impl LogBuffer {
         Lsn(self.stream.end())
     }
 
-    /// Takes what was appended since the last call, with its start. `None` once the log was stopped and something was
-    /// appended after that: groups from before are gone, too, so what the caller was about to write and publish is not
-    /// there.
+    /// Takes what was appended since the last call, with its start. `None` once the log was stopped and
+    /// something was appended after that: groups from before are gone, too, so what the caller was about to
+    /// write and publish is not there.
     pub(super) fn take(&self, spare: Vec<u8>) -> Option<(Lsn, Vec<u8>)> {
         self.stream.take(spare).map(|(start, bytes)| (Lsn(start), bytes))
     }

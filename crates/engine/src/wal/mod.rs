@@ -28,8 +28,8 @@ use turnstile_sys::sync::atomic::{AtomicU8, Ordering};
 /// The first byte of a new log. Not 0, so that LSN 0 can mean "never".
 pub const FIRST_LSN: Lsn = Lsn(4096);
 
-/// Called when the redo is three quarters full, by whoever notices, again and again until a checkpoint helps. Must be
-/// quick and must not call the log.
+/// Called when the redo is three quarters full, by whoever notices, again and again until a checkpoint helps.
+/// Must be quick and must not call the log.
 pub type PressureHook = Box<dyn Fn() + Send + Sync>;
 
 /// Who syncs for the futures of [`Wal::wait_flushed`].
@@ -50,7 +50,8 @@ pub enum FlushMode {
     Lazy = 0,
     /// For the sync.
     Sync = 1,
-    /// For the write; synced once a second. A crash of the process loses nothing, one of the machine up to a second.
+    /// For the write; synced once a second. A crash of the process loses nothing, one of the machine up to a
+    /// second.
     Write = 2,
 }
 
@@ -122,9 +123,9 @@ impl Wal {
         })
     }
 
-    /// Appends one group, which recovery will apply whole or not at all, and returns its start and end. Never waits for
-    /// the disk. Once the log has stopped, the bytes are dropped and only the positions go on: no flush to them
-    /// succeeds. An empty body appends nothing.
+    /// Appends one group, which recovery will apply whole or not at all, and returns its start and end. Never
+    /// waits for the disk. Once the log has stopped, the bytes are dropped and only the positions go on: no
+    /// flush to them succeeds. An empty body appends nothing.
     ///
     /// # Panics
     /// If the body is longer than [`REDO_GROUP_MAX_BYTES`](crate::limits::REDO_GROUP_MAX_BYTES).
@@ -152,12 +153,14 @@ impl Wal {
         self.shared.flush_to(lsn)
     }
 
-    /// Returns once everything before `lsn` is in the operating system's hands; blocks for no sync but a running one.
+    /// Returns once everything before `lsn` is in the operating system's hands; blocks for no sync but a
+    /// running one.
     pub fn write_to(&self, lsn: Lsn) -> Result<()> {
         self.shared.write_to(lsn)
     }
 
-    /// Waits, as a future, until everything before `lsn` is synced. Who syncs is decided by [`Wal::set_drive`].
+    /// Waits, as a future, until everything before `lsn` is synced. Who syncs is decided by
+    /// [`Wal::set_drive`].
     pub fn wait_flushed(&self, lsn: Lsn) -> WaitFlushed<'_> {
         WaitFlushed { wal: self, wait: self.shared.flushed.wait(lsn.0), asked: false, lsn }
     }
@@ -176,15 +179,16 @@ impl Wal {
         self.shared.flushed.has_waiters()
     }
 
-    /// Syncs for those who wait, if anybody does; then they are woken, also of a failure. If another thread is syncing,
-    /// it leaves them to that one and returns at once. True: somebody has left his waiters to this call; it is to be
-    /// repeated before the thread sleeps. For the host of [`Drive::Inline`]; with [`Drive::Thread`] it does nothing.
+    /// Syncs for those who wait, if anybody does; then they are woken, also of a failure. If another thread
+    /// is syncing, it leaves them to that one and returns at once. True: somebody has left his waiters to
+    /// this call; it is to be repeated before the thread sleeps. For the host of [`Drive::Inline`]; with
+    /// [`Drive::Thread`] it does nothing.
     pub fn flush_waiters(&self) -> bool {
         self.drive() == Drive::Inline && self.pending_waiters() && self.shared.sync_for_waiters()
     }
 
-    /// What a host does at the end of a turn. If syncs are `slow` they are the thread's from now on, else the host's:
-    /// [`Wal::flush_waiters`], which says what is returned.
+    /// What a host does at the end of a turn. If syncs are `slow` they are the thread's from now on, else the
+    /// host's: [`Wal::flush_waiters`], which says what is returned.
     pub fn end_turn(&self, slow: bool) -> bool {
         let drive = if slow { Drive::Thread } else { Drive::Inline };
         if self.drive() != drive {
@@ -198,8 +202,8 @@ impl Wal {
         if self.drive.load(Ordering::SeqCst) == Drive::Thread as u8 { Drive::Thread } else { Drive::Inline }
     }
 
-    /// Changes who syncs; takes effect for those who wait now, too, though with [`Drive::Inline`] only at the next
-    /// [`Wal::flush_waiters`].
+    /// Changes who syncs; takes effect for those who wait now, too, though with [`Drive::Inline`] only at the
+    /// next [`Wal::flush_waiters`].
     pub fn set_drive(&self, drive: Drive) {
         self.drive.store(drive as u8, Ordering::SeqCst);
         if drive == Drive::Thread {
@@ -230,9 +234,9 @@ impl Wal {
         Lsn(self.shared.checkpoint.reached())
     }
 
-    /// Makes `lsn` the place where recovery begins: syncs the log up to it, records it durably, and frees what lies
-    /// before. The caller knows that every page change before it is on disk. An older checkpoint than the present one
-    /// is ignored. Blocks.
+    /// Makes `lsn` the place where recovery begins: syncs the log up to it, records it durably, and frees
+    /// what lies before. The caller knows that every page change before it is on disk. An older checkpoint
+    /// than the present one is ignored. Blocks.
     pub fn set_checkpoint(&self, lsn: Lsn) -> Result<()> {
         self.shared.set_checkpoint(lsn)
     }
@@ -247,7 +251,8 @@ impl Wal {
         self.shared.age()
     }
 
-    /// Called before a mini-transaction, with no latch held: waits while the redo is more than nine tenths full.
+    /// Called before a mini-transaction, with no latch held: waits while the redo is more than nine tenths
+    /// full.
     pub async fn reserve(&self) -> Result<()> {
         while let Some(checkpoint) = self.shared.room()? {
             let waited = self.shared.checkpoint.wait(checkpoint.0).await;
@@ -256,7 +261,8 @@ impl Wal {
         Ok(())
     }
 
-    /// Whether a mini-transaction may begin now. Asks for a checkpoint like [`Wal::reserve`], but does not wait.
+    /// Whether a mini-transaction may begin now. Asks for a checkpoint like [`Wal::reserve`], but does not
+    /// wait.
     pub fn try_reserve(&self) -> Result<bool> {
         Ok(self.shared.room()?.is_none())
     }
@@ -266,7 +272,8 @@ impl Wal {
         let _ = self.shared.pressure_hook.set(hook);
     }
 
-    /// Stops the log for good, because something else failed that makes acknowledging wrong (a data file, say).
+    /// Stops the log for good, because something else failed that makes acknowledging wrong (a data file,
+    /// say).
     pub fn stop(&self, why: &str) {
         let _ = self.shared.stop(why);
     }
@@ -276,7 +283,8 @@ impl Wal {
         self.shared.stopped().map_or(Ok(()), Err)
     }
 
-    /// Whether syncs take longer than this many microseconds: the moving average, or the one that is under way now.
+    /// Whether syncs take longer than this many microseconds: the moving average, or the one that is under
+    /// way now.
     pub fn is_slow(&self, limit_us: u64) -> bool {
         self.shared.is_slow(limit_us)
     }
@@ -286,8 +294,8 @@ impl Wal {
         self.shared.stats()
     }
 
-    /// What recovery must apply: the groups from the checkpoint to where the log ended when it was opened. Read it
-    /// before the checkpoint moves.
+    /// What recovery must apply: the groups from the checkpoint to where the log ended when it was opened.
+    /// Read it before the checkpoint moves.
     pub fn reader(&self) -> Result<scan::Reader> {
         let control = self.shared.control();
         let geometry =

@@ -17,8 +17,8 @@ pub(super) fn failed(cause: &io::Error) -> Error {
 }
 
 impl Wal {
-    /// Makes the redo files of a new database, removing any that are there. `capacity_bytes` is the total size of the
-    /// segments, at least [`REDO_CAPACITY_MIN_BYTES`].
+    /// Makes the redo files of a new database, removing any that are there. `capacity_bytes` is the total
+    /// size of the segments, at least [`REDO_CAPACITY_MIN_BYTES`].
     pub fn create(disk: Arc<dyn Disk>, capacity_bytes: u64) -> Result<Arc<Wal>> {
         Self::create_sized(disk, capacity_bytes.max(REDO_CAPACITY_MIN_BYTES))
     }
@@ -46,9 +46,9 @@ impl Wal {
         disk.exists(super::control::CONTROL_FILE).map_err(|e| failed(&e))
     }
 
-    /// Opens the log of a database and finds its end; [`Wal::reader`] then gives what recovery must apply. A capacity
-    /// other than that of the files takes effect if there is nothing to recover, else at the next open after a clean
-    /// end.
+    /// Opens the log of a database and finds its end; [`Wal::reader`] then gives what recovery must apply. A
+    /// capacity other than that of the files takes effect if there is nothing to recover, else at the next
+    /// open after a clean end.
     pub fn open(disk: Arc<dyn Disk>, capacity_bytes: u64) -> Result<Arc<Wal>> {
         Self::open_sized(disk, capacity_bytes.max(REDO_CAPACITY_MIN_BYTES))
     }

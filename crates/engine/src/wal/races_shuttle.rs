@@ -1,9 +1,10 @@
-//! Group commit under every schedule that shuttle thinks of: the real log with its leader, its waiters and its thread,
-//! over a disk in memory. `RUSTFLAGS="--cfg shuttle" cargo test -p turnstile-engine --lib wal::races_shuttle`.
+//! Group commit under every schedule that shuttle thinks of: the real log with its leader, its waiters and
+//! its thread, over a disk in memory.
+//! `RUSTFLAGS="--cfg shuttle" cargo test -p turnstile-engine --lib wal::races_shuttle`.
 //!
-//! Each thread is a worker that commits once or twice: append, wait, and at the end of its turn what the host does
-//! there. Afterwards nothing but a wake-up brings it back. So a lost one is a deadlock, which shuttle reports. After a
-//! crash every group that was acknowledged must be there.
+//! Each thread is a worker that commits once or twice: append, wait, and at the end of its turn what the host
+//! does there. Afterwards nothing but a wake-up brings it back. So a lost one is a deadlock, which shuttle
+//! reports. After a crash every group that was acknowledged must be there.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -46,7 +47,8 @@ fn end_turn(wal: &Wal, pace: Pace) -> bool {
     wal.end_turn(slow)
 }
 
-/// One commit as a worker does it: the session is polled, the turn ends, and from then on it is polled only when woken.
+/// One commit as a worker does it: the session is polled, the turn ends, and from then on it is polled only
+/// when woken.
 fn commit(wal: &Wal, body: &[u8], pace: Pace) -> Result<()> {
     let (_, end) = wal.append(body);
     future::block_on(async {
@@ -65,8 +67,8 @@ fn commit(wal: &Wal, body: &[u8], pace: Pace) -> Result<()> {
     })
 }
 
-/// Commits of all workers, then a crash. The number of acknowledged groups that are gone, and of those that were
-/// refused.
+/// Commits of all workers, then a crash. The number of acknowledged groups that are gone, and of those that
+/// were refused.
 fn commits(pace: Pace, prepare: impl Fn(&FaultDisk)) -> (usize, usize) {
     commits_beside(pace, prepare, None)
 }
@@ -97,7 +99,8 @@ fn commits_beside(pace: Pace, prepare: impl Fn(&FaultDisk), beside: Option<fn(&W
         let wal = wal.clone();
         thread::spawn(move || act(&wal))
     });
-    // Somebody who needs the log on disk and blocks for it, as the flusher does, and has no turn to come back in.
+    // Somebody who needs the log on disk and blocks for it, as the flusher does, and has no turn to come back
+    // in.
     for nth in 0..thread_rng().gen_range(0..=4) {
         let (_, end) = wal.append(&[100 + nth; 20]);
         let _ = wal.flush_to(end);
@@ -141,9 +144,9 @@ fn a_failed_disk_refuses_and_nobody_sleeps_on() {
     }
 }
 
-/// The flusher stops the log when a page cannot be written, at any moment of anybody's turn. Others go on to append. It
-/// needs many steps in one of a worker's gaps, which schedules by priority (`check_pct`) give it and random ones hardly
-/// ever do.
+/// The flusher stops the log when a page cannot be written, at any moment of anybody's turn. Others go on to
+/// append. It needs many steps in one of a worker's gaps, which schedules by priority (`check_pct`) give it
+/// and random ones hardly ever do.
 fn stop_from_outside(wal: &Wal) {
     wal.stop("a page could not be written");
     wal.append(&[7; 20]);

@@ -1,9 +1,10 @@
-//! Reads the log back from a checkpoint, group by group, and tells a torn tail, which is where the log ends, from
-//! damage to what was synced, which is an error with its place.
+//! Reads the log back from a checkpoint, group by group, and tells a torn tail, which is where the log ends,
+//! from damage to what was synced, which is an error with its place.
 //!
-//! At the first position without a valid group the log ends, unless the stream is known to have been synced further:
-//! because the control file says so, because a mark read on the way said so, or because a valid mark found *behind* the
-//! position says so. What cannot be told from a torn tail is damage to the last batch before the crash.
+//! At the first position without a valid group the log ends, unless the stream is known to have been synced
+//! further: because the control file says so, because a mark read on the way said so, or because a valid mark
+//! found *behind* the position says so. What cannot be told from a torn tail is damage to the last batch
+//! before the crash.
 
 use super::control::{Control, ControlFile};
 use super::group::{GROUP_HEADER, Header, MARK_FLAG, MARK_SIZE, finish_crc};
@@ -97,7 +98,8 @@ impl Reader {
         self.limit = self.limit.min(end.0);
     }
 
-    /// The next group, or `None` at the end of the log. [`Error::Corrupt`] if it ends where it cannot have ended.
+    /// The next group, or `None` at the end of the log. [`Error::Corrupt`] if it ends where it cannot have
+    /// ended.
     pub fn next_group(&mut self) -> Result<Option<Group<'_>>> {
         while !self.ended {
             let start = self.position;
@@ -171,7 +173,8 @@ impl Reader {
             let base = self.index_of(at);
             let mut next = 0;
             while next <= size - MARK_SIZE {
-                // Whole stretches without the pattern's first byte are skipped: most of what is here was never written.
+                // Whole stretches without the pattern's first byte are skipped: most of what is here was
+                // never written.
                 let stretch = (size - next).min(256);
                 if !self.window[base + next..base + next + stretch].contains(&pattern[0]) {
                     next += stretch;

@@ -1,5 +1,5 @@
-//! The redo stream on disk: a ring of files of equal size. A byte's LSN fixes its place for ever, so segments need no
-//! header and no renaming; a segment is reused by writing over it.
+//! The redo stream on disk: a ring of files of equal size. A byte's LSN fixes its place for ever, so segments
+//! need no header and no renaming; a segment is reused by writing over it.
 //!
 //! ```text
 //!   file   = redo.{1 + (lsn / segment_bytes) % segment_count}
@@ -13,8 +13,8 @@ use std::io;
 use std::sync::Arc;
 use turnstile_sys::disk::{Disk, DiskFile};
 
-/// Writes end at a multiple of this many bytes, filled up with zeros: the operating system then never has to read a
-/// block of a recycled segment before it can change it.
+/// Writes end at a multiple of this many bytes, filled up with zeros: the operating system then never has to
+/// read a block of a recycled segment before it can change it.
 pub(super) const BLOCK: u64 = 4096;
 
 /// Shape of the ring.
@@ -36,8 +36,8 @@ impl Geometry {
         self.segment_bytes * u64::from(self.segment_count)
     }
 
-    /// How much of the stream may lie between the checkpoint and its end. Both ends lie somewhere in a block that must
-    /// not be shared, so two blocks are lost.
+    /// How much of the stream may lie between the checkpoint and its end. Both ends lie somewhere in a block
+    /// that must not be shared, so two blocks are lost.
     pub(super) fn usable_bytes(self) -> u64 {
         self.total_bytes() - 2 * BLOCK
     }
@@ -136,8 +136,8 @@ impl Segments {
         Ok(())
     }
 
-    /// Writes what is read in this range once more. After a failed sync the operating system may show bytes that it
-    /// will never write by itself.
+    /// Writes what is read in this range once more. After a failed sync the operating system may show bytes
+    /// that it will never write by itself.
     pub(super) fn write_again(&mut self, from: u64, to: u64) -> io::Result<()> {
         let mut at = from / BLOCK * BLOCK;
         let mut bytes = Vec::new();

@@ -1,11 +1,12 @@
-//! The state of an open log that all its users and its thread share, and the one path by which bytes reach the disk.
+//! The state of an open log that all its users and its thread share, and the one path by which bytes reach
+//! the disk.
 //!
 //! ```text
 //!   append ──> log buffer ──turn──> segments ──sync──> flushed: waiters woken
 //!                             one thread at a time (Leader); the others find themselves covered
 //! ```
-//! Any failed write or sync ends it for good: `stop`. A failed sync is never repeated, because the operating system may
-//! have dropped the very pages it could not write and report success the next time.
+//! Any failed write or sync ends it for good: `stop`. A failed sync is never repeated, because the operating
+//! system may have dropped the very pages it could not write and report success the next time.
 
 use super::control::{Control, ControlFile};
 use super::log_buffer::LogBuffer;
@@ -174,7 +175,8 @@ impl Shared {
             // Woken after the turn: the next leader may already be at work.
             Some(Ok(())) => {
                 self.wake_synced();
-                // Those who left their wait to this thread: it has no turn of its own in which to come back to them.
+                // Those who left their wait to this thread: it has no turn of its own in which to come back
+                // to them.
                 let mut owes = self.leader.take_left();
                 while owes {
                     owes = self.sync_for_waiters();
@@ -195,8 +197,9 @@ impl Shared {
         self.counters.woken.fetch_add(woken as u64, Ordering::Relaxed);
     }
 
-    /// Syncs for those who wait, or leaves them to the thread that syncs just now. True: somebody has left his to this
-    /// thread meanwhile, which is to call it again before it sleeps. A failure is told to those who wait.
+    /// Syncs for those who wait, or leaves them to the thread that syncs just now. True: somebody has left
+    /// his to this thread meanwhile, which is to call it again before it sleeps. A failure is told to those
+    /// who wait.
     pub(super) fn sync_for_waiters(&self) -> bool {
         let Some(lsn) = self.flushed.furthest_awaited() else { return false };
         let over = || self.flushed.reached() >= lsn || self.why_stopped.get().is_some();
@@ -296,7 +299,8 @@ impl Shared {
         self.buffer.end().0.saturating_sub(self.checkpoint.reached())
     }
 
-    /// `Ok(None)`: go on. `Ok(Some(lsn))`: wait until the checkpoint is there. Asks for a checkpoint when it is time.
+    /// `Ok(None)`: go on. `Ok(Some(lsn))`: wait until the checkpoint is there. Asks for a checkpoint when it
+    /// is time.
     pub(super) fn room(&self) -> Result<Option<Lsn>> {
         if let Some(stopped) = self.stopped() {
             return Err(stopped);

@@ -1,5 +1,5 @@
-//! The log's own thread: sleeps until somebody asks for a sync, or, in the modes that sync once a second, for that
-//! long. It starts when first needed, so that a single-threaded simulation never has one.
+//! The log's own thread: sleeps until somebody asks for a sync, or, in the modes that sync once a second, for
+//! that long. It starts when first needed, so that a single-threaded simulation never has one.
 
 use super::FlushMode;
 use super::shared::Shared;

@@ -223,7 +223,8 @@ impl World {
         Ok(())
     }
 
-    /// Every tree is sound, no page belongs to two, and each is allocated. With `purged`, trees hold exactly the rows.
+    /// Every tree is sound, no page belongs to two, and each is allocated. With `purged`, trees hold exactly
+    /// the rows.
     fn check_trees(&self, purged: bool) -> Verdict {
         let engine = self.engine();
         let mut owners = HashMap::new();
@@ -360,8 +361,8 @@ fn same_rows(found: &[(u32, Option<Row>)], wanted: &Rows) -> Verdict {
     Err(format!("the scan shows {ids:?}, the rows are {:?}", wanted.keys().collect::<Vec<_>>()))
 }
 
-/// Every changed row was locked in its newest version. Under REPEATABLE READ they are all the rows of the range,
-/// because nobody can come in between.
+/// Every changed row was locked in its newest version. Under REPEATABLE READ they are all the rows of the
+/// range, because nobody can come in between.
 fn judge_range(
     rows: &Rows,
     (from, to, modulus): (u32, u32, u32),

@@ -1,13 +1,13 @@
-//! Crash simulation: the real engine on a disk that loses what was not synced, tears and reorders writes and fails when
-//! told to. Each seed is one history: random sessions, and among them transactions that change nothing, up to tens of
-//! thousands; a crash, a restart, a look at everything, every row changed and looked at again, and on from there,
-//! through up to eight lives.
+//! Crash simulation: the real engine on a disk that loses what was not synced, tears and reorders writes and
+//! fails when told to. Each seed is one history: random sessions, and among them transactions that change
+//! nothing, up to tens of thousands; a crash, a restart, a look at everything, every row changed and looked
+//! at again, and on from there, through up to eight lives.
 //!
-//! `SIM_SEEDS` (default 1000) seeds from `SIM_FROM` (default 1). A failure prints its seed; `./x sim 1 SEED` replays it
-//! exactly: the engine runs without threads, and every choice comes from the seed.
+//! `SIM_SEEDS` (default 1000) seeds from `SIM_FROM` (default 1). A failure prints its seed; `./x sim 1 SEED`
+//! replays it exactly: the engine runs without threads, and every choice comes from the seed.
 //!
-//! Two planted bugs, a log sync and a double-write sync that do nothing, must be found: a simulation that misses them
-//! is worth nothing.
+//! Two planted bugs, a log sync and a double-write sync that do nothing, must be found: a simulation that
+//! misses them is worth nothing.
 #![allow(clippy::unwrap_used)]
 
 mod judge;

@@ -1,8 +1,8 @@
 //! Transactions that change nothing, in great number, and the work that every life begins with.
 //!
-//! What restarts from a guess (ids, numbers, counters) is found out only if much was used up that left no trace in the
-//! log, and if the next life then does something that meets what the lives before have left. Both have a generator of
-//! their own, so that what the seeds draw besides goes on to mean what it meant.
+//! What restarts from a guess (ids, numbers, counters) is found out only if much was used up that left no
+//! trace in the log, and if the next life then does something that meets what the lives before have left.
+//! Both have a generator of their own, so that what the seeds draw besides goes on to mean what it meant.
 
 use std::sync::Arc;
 
@@ -19,7 +19,8 @@ use crate::world::{Verdict, World};
 const NOBODY: u32 = 1 << 30;
 /// What a seed's idle transactions come to at most: one costs some microseconds.
 const IDLE_MAX: u64 = 250_000;
-/// Undo records of the transaction that a life may end with: more than a page of them, so that purge leaves no header.
+/// Undo records of the transaction that a life may end with: more than a page of them, so that purge leaves
+/// no header.
 const LAST_RECORDS: usize = 500;
 
 /// What a seed does without changing anything.
@@ -135,8 +136,8 @@ impl World {
         Ok(())
     }
 
-    /// What a life may end with: a crowd that changes nothing, one long transaction, and purge, which takes all undo.
-    /// Then nothing but what is made durable on purpose tells how far the ids had come.
+    /// What a life may end with: a crowd that changes nothing, one long transaction, and purge, which takes
+    /// all undo. Then nothing but what is made durable on purpose tells how far the ids had come.
     pub fn last_words(&mut self) -> Verdict {
         if self.faulty || self.stopped || !self.quiet.rng.chance(self.quiet.last_words) {
             return Ok(());
@@ -191,8 +192,8 @@ impl World {
         }
     }
 
-    /// A life begins with work: every row is changed by a transaction that an older view must not see; then everybody
-    /// must see the new rows by every index, and after purge still.
+    /// A life begins with work: every row is changed by a transaction that an older view must not see; then
+    /// everybody must see the new rows by every index, and after purge still.
     pub fn work_after_restart(&mut self) -> Verdict {
         if !self.quiet.works {
             return Ok(());

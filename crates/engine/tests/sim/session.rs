@@ -1,5 +1,6 @@
-//! One session of the simulator: a transaction, what it did, and the statement it is in the middle of. A statement is a
-//! future that owns the transaction; it is polled only when its waker was called, so that a lost wakeup shows.
+//! One session of the simulator: a transaction, what it did, and the statement it is in the middle of. A
+//! statement is a future that owns the transaction; it is polled only when its waker was called, so that a
+//! lost wakeup shows.
 
 use std::future::{Future, poll_fn};
 use std::ops::Bound;
@@ -194,8 +195,8 @@ async fn scan(txn: &mut Txn, table: &Table, index: ScanIndex, covering: bool) ->
     Ok(Answer::Rows(found))
 }
 
-/// Locks every row of a range whose `a` is not a multiple of `modulus` and changes it, as an UPDATE or DELETE with a
-/// range.
+/// Locks every row of a range whose `a` is not a multiple of `modulus` and changes it, as an UPDATE or DELETE
+/// with a range.
 async fn change_range(
     txn: &mut Txn,
     table: &Table,

@@ -1,5 +1,5 @@
-//! What a seed does more and what it does not do at all: each operation gets a weight, and some get none, so that seeds
-//! differ in kind and rare combinations come up.
+//! What a seed does more and what it does not do at all: each operation gets a weight, and some get none, so
+//! that seeds differ in kind and rare combinations come up.
 
 use turnstile_sys::rng::Rng;
 
@@ -108,7 +108,8 @@ impl Swarm {
         }
     }
 
-    /// Whether the adaptive hash index is on: in two runs of three, drawn with something that has no bearing on it.
+    /// Whether the adaptive hash index is on: in two runs of three, drawn with something that has no bearing
+    /// on it.
     pub fn hints(&self) -> bool {
         self.groups != 7
     }

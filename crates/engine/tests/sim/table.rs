@@ -1,5 +1,5 @@
-//! The simulator's tables and what they should hold: rows `a u32, b u32, text` under a `u32` key, with up to two
-//! secondary indexes, and a state that is compared with what the engine shows.
+//! The simulator's tables and what they should hold: rows `a u32, b u32, text` under a `u32` key, with up to
+//! two secondary indexes, and a state that is compared with what the engine shows.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -92,8 +92,8 @@ impl State {
     }
 }
 
-/// Secondary 0 is on `a`, not unique; secondary 1 is on `b`, unique. Both may be padded, so that few entries fill a
-/// page.
+/// Secondary 0 is on `a`, not unique; secondary 1 is on `b`, unique. Both may be padded, so that few entries
+/// fill a page.
 pub struct Columns {
     /// Bytes behind each secondary key.
     pub pad: usize,

@@ -1,8 +1,8 @@
-//! One seed: an engine on a faulty disk, sessions, and what everybody may believe about the data; lives, crashes,
-//! restarts.
+//! One seed: an engine on a faulty disk, sessions, and what everybody may believe about the data; lives,
+//! crashes, restarts.
 //!
-//! `versions` are the states of the database after each commit, in commit order. A crash keeps a beginning of them: at
-//! least up to the last acknowledged one.
+//! `versions` are the states of the database after each commit, in commit order. A crash keeps a beginning of
+//! them: at least up to the last acknowledged one.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -28,8 +28,9 @@ const TABLES_MAX: usize = 3;
 const GIANTS_EVERY: u64 = 50;
 /// So many are drawn at most; three of four drawn rows are not used. Each costs as much as a thousand others.
 const GIANTS_MAX: u64 = 12;
-/// In every so many seeds processes are killed in the middle of what they do to the disk, lives follow upon lives, and
-/// only then the power goes: what one process left in the operating system's cache meets the next one's writes.
+/// In every so many seeds processes are killed in the middle of what they do to the disk, lives follow upon
+/// lives, and only then the power goes: what one process left in the operating system's cache meets the next
+/// one's writes.
 const KILLS_EVERY: u64 = 3;
 /// Steps shown when a seed fails; `SIM_TRACE` asks for more.
 const TRACE_STEPS: usize = 25;
@@ -98,10 +99,11 @@ impl Totals {
 /// A seed's whole state.
 pub struct World {
     pub rng: Rng,
-    /// Decides which rows are giants: a generator of its own, so that the seeds go on to mean what they meant.
+    /// Decides which rows are giants: a generator of its own, so that the seeds go on to mean what they
+    /// meant.
     giants: Option<Rng>,
-    /// Decides where a process is killed in the middle of an operation, in seeds that have that: a generator of its
-    /// own, too.
+    /// Decides where a process is killed in the middle of an operation, in seeds that have that: a generator
+    /// of its own, too.
     kills: Option<Rng>,
     /// Of one double write; few in seeds with kills, so that there are many of them.
     batch_pages: usize,
@@ -241,8 +243,8 @@ impl World {
         self.last_words()
     }
 
-    /// Has the process die in the middle of something: of anything, or of the few operations on the data file, which
-    /// are those of the batches.
+    /// Has the process die in the middle of something: of anything, or of the few operations on the data
+    /// file, which are those of the batches.
     fn plan_kill(&mut self, chance: f64) -> bool {
         let Some(kills) = &mut self.kills else { return false };
         if !kills.chance(chance) {
@@ -256,7 +258,8 @@ impl World {
         true
     }
 
-    /// A stopped engine acknowledges nothing but what it had synced before; what it does acknowledge must survive.
+    /// A stopped engine acknowledges nothing but what it had synced before; what it does acknowledge must
+    /// survive.
     fn after_stop(&mut self) -> Verdict {
         for (lsn, version) in std::mem::take(&mut self.unacknowledged) {
             if at_once(self.engine().wait_durable(lsn)).is_ok() {
@@ -629,8 +632,8 @@ impl World {
         Ok(())
     }
 
-    /// Ends every transaction. Afterwards nobody may be left waiting, but for one that was abandoned and finds no room
-    /// for its rollback.
+    /// Ends every transaction. Afterwards nobody may be left waiting, but for one that was abandoned and
+    /// finds no room for its rollback.
     pub fn settle(&mut self) -> Verdict {
         loop {
             let outcome = self.engine().roll_back_abandoned();

@@ -1,5 +1,5 @@
-//! The counters `Select_...`, `Sort_scan` and `Sort_range`: how queries find and order their rows, counted once for
-//! each run of a statement.
+//! The counters `Select_...`, `Sort_scan` and `Sort_range`: how queries find and order their rows, counted
+//! once for each run of a statement.
 
 use turnstile_catalog::registry::counts::SessionCounts;
 use turnstile_plan::plan::query::{Access, QueryPlan, SelectPlan, Source, Step};

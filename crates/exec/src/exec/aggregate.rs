@@ -308,8 +308,8 @@ fn spread(kind: AggregateKind, count: u64, squares: f64) -> Value {
     Value::Double(if root { variance.sqrt() } else { variance })
 }
 
-/// The texts of GROUP_CONCAT. What lies behind `group_concat_max_len` is not kept: without an order what comes late,
-/// with one what is behind when they are sorted now and then.
+/// The texts of GROUP_CONCAT. What lies behind `group_concat_max_len` is not kept: without an order what
+/// comes late, with one what is behind when they are sorted now and then.
 #[derive(Default)]
 struct Texts {
     list: Many<(Vec<Value>, Vec<u8>)>,

@@ -1,11 +1,12 @@
-//! The one row of a block with aggregates, no GROUP BY and no rows. As in MySQL a scalar sub-query that is an entry of
-//! the select list and reads the block is NULL there and does not run; inside an expression it runs as ever.
+//! The one row of a block with aggregates, no GROUP BY and no rows. As in MySQL a scalar sub-query that is an
+//! entry of the select list and reads the block is NULL there and does not run; inside an expression it runs
+//! as ever.
 
 use turnstile_expr::expr::Expr;
 use turnstile_plan::plan::query::{QueryPlan, SelectPlan, Subquery, SubqueryKind};
 
-/// Whether a sub-query has nothing to read when its block has no rows. One without FROM is no query to MySQL but its
-/// expression.
+/// Whether a sub-query has nothing to read when its block has no rows. One without FROM is no query to MySQL
+/// but its expression.
 fn falls_silent(subquery: &Subquery) -> bool {
     let reads = !matches!(&subquery.plan, QueryPlan::Select(plan) if plan.steps.is_empty());
     matches!(subquery.kind, SubqueryKind::Scalar) && subquery.correlated && reads

@@ -1,8 +1,8 @@
 //! UPDATE and DELETE.
 //!
-//! Rows are found by a locking scan and changed by primary key. If nothing that is changed belongs to the key by which
-//! rows are found, every row is changed as soon as it is found; otherwise all are found first, so that a changed row is
-//! not met again further on.
+//! Rows are found by a locking scan and changed by primary key. If nothing that is changed belongs to the key
+//! by which rows are found, every row is changed as soon as it is found; otherwise all are found first, so
+//! that a changed row is not met again further on.
 
 pub mod apply;
 pub mod counters;
@@ -297,8 +297,8 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// Several tables: all frames first, with what sub-queries say before anything is changed; then every target row
-    /// once.
+    /// Several tables: all frames first, with what sub-queries say before anything is changed; then every
+    /// target row once.
     async fn change_joined(&mut self, plan: &ChangePlan, done: &mut Changed) -> SqlResult<()> {
         let mut kept = Kept::new(self.eval, None);
         self.frames(&plan.select, &mut kept).await?;

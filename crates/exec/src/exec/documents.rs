@@ -1,8 +1,8 @@
 //! JSON_ARRAYAGG and JSON_OBJECTAGG: the document of a group while its rows come.
 //!
-//! Arguments that are values are documents already when they come here (`functions::as_document`); SQL NULL becomes
-//! `null`. Of several members of one name the last stays. What has grown beyond `max_allowed_packet` is no result any
-//! more, and is not kept.
+//! Arguments that are values are documents already when they come here (`functions::as_document`); SQL NULL
+//! becomes `null`. Of several members of one name the last stays. What has grown beyond `max_allowed_packet`
+//! is no result any more, and is not kept.
 
 use std::collections::BTreeMap;
 

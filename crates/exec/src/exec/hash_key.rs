@@ -1,4 +1,5 @@
-//! Bytes that are equal exactly if values are: for GROUP BY, DISTINCT and hash joins. Not ordered, never stored.
+//! Bytes that are equal exactly if values are: for GROUP BY, DISTINCT and hash joins. Not ordered, never
+//! stored.
 
 use turnstile_expr::expr::EvalContext;
 use turnstile_values::collation::Collation;
@@ -22,7 +23,8 @@ pub fn append(value: &Value, collation: Collation, out: &mut Vec<u8>) {
         }
         Value::Decimal(one) => {
             out.push(3);
-            // Equal decimals of different scale agree once trailing zeros are gone; the text form shows them all.
+            // Equal decimals of different scale agree once trailing zeros are gone; the text form shows them
+            // all.
             let text = one.to_string();
             let trimmed =
                 if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
@@ -39,7 +41,8 @@ pub fn append(value: &Value, collation: Collation, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends the key of a value of this type: of a document what orders documents. `collation` is for what has none.
+/// Appends the key of a value of this type: of a document what orders documents. `collation` is for what has
+/// none.
 pub fn append_of(
     value: &Value,
     kind: &ColumnType,
@@ -60,8 +63,8 @@ pub fn append_of(
 /// What the key of a text takes while it grows: weights of two bytes for each, in room that doubles.
 const KEY_COPIES: usize = 4;
 
-/// Appends the key of a value; whether there is memory for that of a large one is asked first. Who keeps the key
-/// charges it.
+/// Appends the key of a value; whether there is memory for that of a large one is asked first. Who keeps the
+/// key charges it.
 pub fn append_held(
     value: &Value,
     collation: Collation,

@@ -1,8 +1,8 @@
 //! Keys in memory and the numbers they have: groups, rows of DISTINCT, rows of a hash join.
 //!
-//! A hash table that grows moves all it has at once, which takes half a second for eight million keys, and nobody else
-//! runs meanwhile on that worker. So beyond [`WHOLE_KEYS`] the keys are spread over [`PARTS`] tables that grow one by
-//! one.
+//! A hash table that grows moves all it has at once, which takes half a second for eight million keys, and
+//! nobody else runs meanwhile on that worker. So beyond [`WHOLE_KEYS`] the keys are spread over [`PARTS`]
+//! tables that grow one by one.
 
 use std::hash::BuildHasher;
 
@@ -15,7 +15,8 @@ const WHOLE_KEYS: usize = 16 << 10;
 /// Tables there are then.
 const PARTS: usize = 256;
 
-/// What a key takes besides its bytes, about: its place in a table that is half full, and the allocator's part.
+/// What a key takes besides its bytes, about: its place in a table that is half full, and the allocator's
+/// part.
 pub const KEY_OVERHEAD: usize = 64;
 
 type Entry = (Box<[u8]>, u32);

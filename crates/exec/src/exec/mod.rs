@@ -88,8 +88,8 @@ pub struct Exec<'e> {
 }
 
 impl<'e> Exec<'e> {
-    /// A statement that is about to run: it enters the engine with its first row and leaves it when this is dropped, however the statement
-    /// ends.
+    /// A statement that is about to run: it enters the engine with its first row and leaves it when this is
+    /// dropped, however the statement ends.
     pub fn new(
         db: &'e Observed,
         session: &'e SessionState,
@@ -129,21 +129,22 @@ impl<'e> Exec<'e> {
         self.keeping.as_ref().is_some_and(|keeping| !keeping.failed_subqueries.is_empty())
     }
 
-    /// Called between pieces of work of microseconds: lets other sessions of the same worker run when the slice is over.
+    /// Called between pieces of work of microseconds: lets other sessions of the same worker run when the
+    /// slice is over.
     async fn breathe(&mut self) -> Duration {
         self.session.take_work();
         self.slice.breathe().await
     }
 
-    /// Called for every row that is joined, changed, inserted or passed on: rows kept in memory cost no page access, where a
-    /// statement otherwise notices KILL and gives way.
+    /// Called for every row that is joined, changed, inserted or passed on: rows kept in memory cost no page
+    /// access, where a statement otherwise notices KILL and gives way.
     async fn pace(&mut self) -> SqlResult<()> {
         self.paced += 1;
         if self.paced >= self.pace_rows || self.session.has_worked() {
             self.paced = 0;
             self.interrupt.check()?;
-            // What a row takes may change a hundredfold from one to the next: the allocator tidies up, a table of keys
-            // grows.
+            // What a row takes may change a hundredfold from one to the next: the allocator tidies up, a
+            // table of keys grows.
             let is_late = self.breathe().await >= SLICE * 2;
             self.pace_rows = if is_late { 1 } else { (self.pace_rows * 2).min(PACE_ROWS) };
             if self.session.row_steps() >= LONG_ROW_STEPS {

@@ -1,5 +1,5 @@
-//! Comparing rows for ORDER BY: NULL is below everything, and members of one ENUM or SET go by their numbers, where
-//! operators compare their texts.
+//! Comparing rows for ORDER BY: NULL is below everything, and members of one ENUM or SET go by their numbers,
+//! where operators compare their texts.
 
 use std::cmp::Ordering;
 

@@ -1,9 +1,9 @@
 //! SELECT of one row by its whole primary key, as a plain call.
 //!
-//! What waits is a future, and a future costs memory and copies at every level that awaits it. Here the row is looked
-//! at once, under its leaf's latch, and the select list goes from it into the answer. Where a page is missing, a ticket
-//! is due or the row does not fit its leaf, nothing has been written yet, and the general path ([`Exec::query`]) does
-//! all of it.
+//! What waits is a future, and a future costs memory and copies at every level that awaits it. Here the row
+//! is looked at once, under its leaf's latch, and the select list goes from it into the answer. Where a page
+//! is missing, a ticket is due or the row does not fit its leaf, nothing has been written yet, and the
+//! general path ([`Exec::query`]) does all of it.
 
 use smallvec::SmallVec;
 
@@ -65,8 +65,8 @@ impl Answer<'_> {
 }
 
 impl Exec<'_> {
-    /// Runs a query to its end if it is about one row and no step of it has to wait; the number of rows. `None`: the
-    /// general path is to run it, and the client has not been told anything.
+    /// Runs a query to its end if it is about one row and no step of it has to wait; the number of rows.
+    /// `None`: the general path is to run it, and the client has not been told anything.
     pub fn query_now(&mut self, plan: &QueryPlan, out: &mut dyn ResultSink) -> SqlResult<Option<u64>> {
         let QueryPlan::Select(select) = plan else { return Ok(None) };
         let (Some(shape), Some(step)) = (select.point, select.steps.first()) else { return Ok(None) };

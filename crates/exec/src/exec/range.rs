@@ -1,9 +1,9 @@
 //! From the ranges of a plan to bounds in key bytes.
 //!
-//! All bounds come out as plain byte intervals (`lower <= key < upper`), prefixes included, so that they mean the same
-//! on clustered and secondary trees. A value that the column cannot hold makes a range empty or open on one side; a
-//! comparison that is not one of the column's own order leaves that part unbounded: ranges may be too wide, never too
-//! narrow, because every condition is tested again on the rows.
+//! All bounds come out as plain byte intervals (`lower <= key < upper`), prefixes included, so that they mean
+//! the same on clustered and secondary trees. A value that the column cannot hold makes a range empty or open
+//! on one side; a comparison that is not one of the column's own order leaves that part unbounded: ranges may
+//! be too wide, never too narrow, because every condition is tested again on the rows.
 
 use std::ops::Bound;
 

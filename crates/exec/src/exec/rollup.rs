@@ -6,7 +6,8 @@ use turnstile_plan::plan::query::RollupKey;
 use turnstile_values::error::SqlResult;
 use turnstile_values::value::Value;
 
-/// Puts a group's keys in their places: those behind the first `level`, which its rows do not have in common, are NULL.
+/// Puts a group's keys in their places: those behind the first `level`, which its rows do not have in common,
+/// are NULL.
 pub fn fill(
     keys: &[RollupKey],
     level: usize,

@@ -119,7 +119,8 @@ impl<'p> TableScan<'p> {
         })
     }
 
-    /// Rows are read for UPDATE: under READ COMMITTED a taken row is judged by its last committed version first.
+    /// Rows are read for UPDATE: under READ COMMITTED a taken row is judged by its last committed version
+    /// first.
     pub fn for_update_statement(mut self, yes: bool) -> Self {
         self.semi_consistent = yes;
         self
@@ -135,8 +136,8 @@ impl<'p> TableScan<'p> {
         self.done
     }
 
-    /// Shows the next rows to `visit`; false when there are no more. `accept` decides early, on a locking read, whether
-    /// a row is wanted (READ COMMITTED gives the lock back if not).
+    /// Shows the next rows to `visit`; false when there are no more. `accept` decides early, on a locking
+    /// read, whether a row is wanted (READ COMMITTED gives the lock back if not).
     pub async fn batch(
         &mut self,
         txn: &mut Txn,

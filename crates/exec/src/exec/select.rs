@@ -1,8 +1,9 @@
 //! Running queries.
 //!
-//! A SELECT block reads its first table batch by batch; each row becomes a frame, runs through the other steps (a
-//! nested loop, with index look-ups, or with a table kept in memory and hashed), and ends in the [`Tail`]. When nothing
-//! on the way has to wait, rows go into the tail straight from under the page latch, without a copy.
+//! A SELECT block reads its first table batch by batch; each row becomes a frame, runs through the other
+//! steps (a nested loop, with index look-ups, or with a table kept in memory and hashed), and ends in the
+//! [`Tail`]. When nothing on the way has to wait, rows go into the tail straight from under the page latch,
+//! without a copy.
 
 use std::future::Future;
 use std::ops::Range;
@@ -230,8 +231,8 @@ impl Exec<'_> {
         let session = self.session;
         loop {
             let mut counted = 0u64;
-            // Work that takes long is not done under the page's latch: such rows, and once there was much the rest of
-            // the batch, wait for its end.
+            // Work that takes long is not done under the page's latch: such rows, and once there was much the
+            // rest of the batch, wait for its end.
             let mut aside = Vec::new();
             let mut visit = |fields: Fields<'_>| {
                 if counts_only {
@@ -489,8 +490,8 @@ impl Exec<'_> {
                 let mut visit = |fields: Fields<'_>| {
                     let mut frame = scratch.lock();
                     fields.deliver(source, &mut frame[columns.clone()]);
-                    // The conditions are tested again with each row: if they are heavy, or after much work, that is
-                    // time enough.
+                    // The conditions are tested again with each row: if they are heavy, or after much work,
+                    // that is time enough.
                     if !step.light || session.has_worked() || passes(&step.matching, &frame, context)? {
                         found.push(frame[columns.clone()].to_vec());
                     }

@@ -1,6 +1,7 @@
-//! Sorting many rows without keeping other sessions waiting: runs are sorted one by one, then merged pair by pair, and
-//! after every few hundred rows the statement looks whether its slice is over. Long keys are merged from the first row
-//! on: comparing two of them may take as long as a run of short ones, and KILL ends it in the middle.
+//! Sorting many rows without keeping other sessions waiting: runs are sorted one by one, then merged pair by
+//! pair, and after every few hundred rows the statement looks whether its slice is over. Long keys are merged
+//! from the first row on: comparing two of them may take as long as a run of short ones, and KILL ends it in
+//! the middle.
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -53,7 +54,8 @@ fn merge_pair<T>(
     Ok(out)
 }
 
-/// Sorts entries by their keys where nothing can be waited for; stable. Others are let in meanwhile, and KILL ends it.
+/// Sorts entries by their keys where nothing can be waited for; stable. Others are let in meanwhile, and KILL
+/// ends it.
 pub fn sort_in_one_go<T>(
     entries: &mut Vec<T>,
     keys: impl Fn(&T) -> &Vec<Value>,

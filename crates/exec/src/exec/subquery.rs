@@ -90,8 +90,8 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// Runs a sub-query that may turn out not to be asked for, as in `IF(a, b, (SELECT ..))`: that it has several rows
-    /// is then no error.
+    /// Runs a sub-query that may turn out not to be asked for, as in `IF(a, b, (SELECT ..))`: that it has
+    /// several rows is then no error.
     pub(super) async fn try_subquery(&mut self, subquery: &Subquery, frame: &mut [Value]) -> SqlResult<()> {
         let name = std::ptr::from_ref(subquery) as usize;
         if let Some(keeping) = &mut self.keeping {

@@ -113,7 +113,8 @@ struct Grouping<'p> {
     charge: Charge,
     /// Once no more rows come: what is left to be passed on.
     closing: Option<<Many<Group> as IntoIterator>::IntoIter>,
-    /// The frame of the only group if it has no rows: what the block around gave and what was computed beforehand.
+    /// The frame of the only group if it has no rows: what the block around gave and what was computed
+    /// beforehand.
     blank: Option<Vec<Value>>,
     /// It was used.
     is_blank: bool,
@@ -226,7 +227,8 @@ pub struct Tail<'p, 'o> {
 }
 
 impl<'p, 'o> Tail<'p, 'o> {
-    /// For one run of a plan; `blank`: the frame before the first row, for a block with aggregates and no GROUP BY.
+    /// For one run of a plan; `blank`: the frame before the first row, for a block with aggregates and no
+    /// GROUP BY.
     pub fn new(
         plan: &'p SelectPlan,
         out: &'o mut dyn RowOut,
@@ -344,7 +346,8 @@ impl<'p, 'o> Tail<'p, 'o> {
         if self.plan.calc_found_rows { u64::MAX } else { self.left.saturating_add(self.skip) }
     }
 
-    /// How many rows matter, if it is time to throw the others away: with a LIMIT about twice as many are kept.
+    /// How many rows matter, if it is time to throw the others away: with a LIMIT about twice as many are
+    /// kept.
     pub fn wants_trim(&self) -> Option<usize> {
         let wanted = self.wanted();
         let trims = wanted < 100_000 && self.sorted.len() as u64 > wanted * 2 + 1000;

@@ -1,8 +1,9 @@
-//! UNION, EXCEPT and INTERSECT: members are run one after the other, and what is there so far is combined with each.
+//! UNION, EXCEPT and INTERSECT: members are run one after the other, and what is there so far is combined
+//! with each.
 //!
-//! Members of a UNION add to what is there, so a thousand members cost what their rows cost. A UNION ALL that a later
-//! UNION of the same chain makes distinct is taken for distinct at once, and the keys of what is there are kept from
-//! one member to the next.
+//! Members of a UNION add to what is there, so a thousand members cost what their rows cost. A UNION ALL that
+//! a later UNION of the same chain makes distinct is taken for distinct at once, and the keys of what is
+//! there are kept from one member to the next.
 
 use super::key_index::{KEY_OVERHEAD, KeyIndex};
 use super::tail::{Kept, RowOut};
@@ -91,8 +92,8 @@ impl Combined<'_> {
     }
 }
 
-/// Whether the rows of a member are wanted once: its operator says so, or that of a later member of the same chain of
-/// UNIONs.
+/// Whether the rows of a member are wanted once: its operator says so, or that of a later member of the same
+/// chain of UNIONs.
 fn wanted_once(plan: &SetPlan) -> Vec<bool> {
     use SetOperator as S;
     let mut distinct = false;

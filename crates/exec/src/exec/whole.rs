@@ -1,5 +1,6 @@
-//! `SELECT * FROM information_schema.x` and its like: a computed table with nothing to test, group or sort. Its rows go
-//! from where they are made straight into the answer; no frame, no value for each field, no list of rows.
+//! `SELECT * FROM information_schema.x` and its like: a computed table with nothing to test, group or sort.
+//! Its rows go from where they are made straight into the answer; no frame, no value for each field, no list
+//! of rows.
 
 use turnstile_engine::Visit;
 use turnstile_sys::aside;
@@ -37,8 +38,8 @@ fn shown_whole(plan: &SelectPlan) -> Option<(VirtualTable, Vec<usize>)> {
 }
 
 impl Exec<'_> {
-    /// Runs such a block; the number of its rows. None: it is another. The rows wait in the answer until the statement
-    /// has ended.
+    /// Runs such a block; the number of its rows. None: it is another. The rows wait in the answer until the
+    /// statement has ended.
     pub(super) async fn show_whole(&self, plan: &SelectPlan, out: &mut dyn RowOut) -> SqlResult<Option<u64>> {
         let Some((table, columns)) = shown_whole(plan) else { return Ok(None) };
         aside::step().await;

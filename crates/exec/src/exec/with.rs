@@ -1,4 +1,5 @@
-//! Queries of WITH: run once a statement, when the first block reads them, and kept; recursive ones in rounds.
+//! Queries of WITH: run once a statement, when the first block reads them, and kept; recursive ones in
+//! rounds.
 
 use std::sync::Arc;
 
@@ -12,8 +13,8 @@ use turnstile_values::error::{SqlError, SqlResult};
 use turnstile_values::memory::{Charge, Rows, discard};
 use turnstile_values::value::{StoreContext, Value, store};
 
-/// What a round takes besides its rows, of which there may be one: the list with room for four, its counts, its place
-/// in the list of rounds, and what the allocator needs for each.
+/// What a round takes besides its rows, of which there may be one: the list with room for four, its counts,
+/// its place in the list of rounds, and what the allocator needs for each.
 const ROUND_OVERHEAD: usize = 4 * size_of::<Vec<Value>>() + size_of::<Rows>() + size_of::<[usize; 8]>();
 
 /// A recursive query under way.

@@ -1,5 +1,5 @@
-//! Which functions are aggregates. The executor computes them (`exec/aggregate.rs`); a bound expression has only their
-//! places.
+//! Which functions are aggregates. The executor computes them (`exec/aggregate.rs`); a bound expression has
+//! only their places.
 
 use turnstile_syntax::ast::FunctionCall;
 

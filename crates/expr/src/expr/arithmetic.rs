@@ -1,5 +1,6 @@
-//! `+ - * / DIV %`, unary minus and the bit operators. Whole numbers stay whole and overflow with 1690; a decimal
-//! operand makes the result exact; a double or a string makes it a double; division by zero is NULL and 1365.
+//! `+ - * / DIV %`, unary minus and the bit operators. Whole numbers stay whole and overflow with 1690; a
+//! decimal operand makes the result exact; a double or a string makes it a double; division by zero is NULL
+//! and 1365.
 
 use super::{ArithmeticOp, EvalContext, SqlMode};
 use turnstile_values::decimal::{Decimal, MAX_SCALE};
@@ -27,8 +28,8 @@ pub(super) fn apply(
     }
     if left.is_null() || right.is_null() {
         let real = matches!(op, Op::Add | Op::Subtract | Op::Multiply | Op::Divide | Op::Modulo);
-        // Both operands of a sum of doubles are read, and told of if they are no numbers, before one is found to be
-        // NULL.
+        // Both operands of a sum of doubles are read, and told of if they are no numbers, before one is found
+        // to be NULL.
         for text in [left, right].into_iter().filter(|value| real && value.is_string()) {
             to_double(text, context)?;
         }

@@ -1,6 +1,6 @@
-//! Constants beside columns of years, dates and times. MySQL stores such a constant into the column before it compares,
-//! so that it is the year, the date or the time that the column would keep; what the column would refuse is compared as
-//! it is.
+//! Constants beside columns of years, dates and times. MySQL stores such a constant into the column before it
+//! compares, so that it is the year, the date or the time that the column would keep; what the column would
+//! refuse is compared as it is.
 //!
 //! | column | constant | is |
 //! |---|---|---|
@@ -118,8 +118,8 @@ pub(super) fn first_day_of_year(year: Expr) -> Expr {
     Call::new("first day of year", first, vec![year], ColumnType::Date).into_expr()
 }
 
-/// The operands of STRCMP, which compares texts: a constant beside a column is what the column would keep of it, except
-/// a text beside a date or a moment. Error 1525 for a literal text that is none.
+/// The operands of STRCMP, which compares texts: a constant beside a column is what the column would keep of
+/// it, except a text beside a date or a moment. Error 1525 for a literal text that is none.
 pub(super) fn kept_texts(mut parts: Vec<Typed>) -> SqlResult<Vec<Typed>> {
     if parts.len() != 2 {
         return Ok(parts);
@@ -161,8 +161,8 @@ fn kept(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResul
     Ok(store(value, &call.kind, &place).unwrap_or_else(|_| value.clone()))
 }
 
-/// A text that differs from row to row beside a date that does: its day, without the time. What says no day stays as
-/// it is.
+/// A text that differs from row to row beside a date that does: its day, without the time. What says no day
+/// stays as it is.
 pub(super) fn day_of_text(typed: Typed) -> Typed {
     let kind = typed.kind.column.clone();
     read_by("day of text", day_said, typed, kind)
@@ -231,8 +231,8 @@ fn time_of_document(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlRe
     Ok(Value::Time(time.map_or_else(Time::default, |(time, _)| time)))
 }
 
-/// A constant beside a column of times among several values: a moment's time of day, the time that a literal says;
-/// anything else as it is.
+/// A constant beside a column of times among several values: a moment's time of day, the time that a literal
+/// says; anything else as it is.
 pub(super) fn time_of_literal(typed: Typed) -> Typed {
     let kind = &typed.kind.column;
     let time = ColumnType::Time { fsp: 6 };
@@ -294,8 +294,8 @@ pub(crate) fn day_of_number(value: &Value) -> Option<Date> {
     }
 }
 
-/// A number among the numbers that a date or a time is one of: one that says a moment in full is that date or time of
-/// day, and so is one with a fraction beside a date. Beside a moment each is the one that it says.
+/// A number among the numbers that a date or a time is one of: one that says a moment in full is that date or
+/// time of day, and so is one with a fraction beside a date. Beside a moment each is the one that it says.
 pub(super) fn of_moment_in_list(operand: &ColumnType, typed: Typed) -> Typed {
     if let Expr::Literal(value) = &typed.expr {
         let Some(value) = said_in_list(operand, value) else { return typed };
@@ -331,8 +331,8 @@ fn is_real(value: &Value) -> bool {
     matches!(value, Value::Double(_) | Value::Decimal(_))
 }
 
-/// Whether it is worked out of literals alone: MySQL does so before it looks at rows. What a variable or a `?` gives it
-/// does not know then.
+/// Whether it is worked out of literals alone: MySQL does so before it looks at rows. What a variable or a
+/// `?` gives it does not know then.
 pub(super) fn is_computed(expr: &Expr) -> bool {
     let mut open = false;
     expr.walk(&mut |one| open |= matches!(one, Expr::Parameter(_)));

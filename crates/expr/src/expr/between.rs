@@ -33,8 +33,8 @@ fn as_number(part: &ast::Expr, typed: Typed) -> Typed {
 }
 
 impl Builder<'_> {
-    /// The operands of BETWEEN: numbers among texts or dates make it a comparison of doubles, unless a column of
-    /// whole numbers or dates is compared with a constant.
+    /// The operands of BETWEEN: numbers among texts or dates make it a comparison of doubles, unless a column
+    /// of whole numbers or dates is compared with a constant.
     pub(super) fn between_class(&mut self, parts: &[&ast::Expr], bound: Vec<Typed>) -> Vec<Typed> {
         if any(&bound, is_document) {
             self.resolver.warn(SqlError::documents_between());
@@ -125,8 +125,8 @@ impl Builder<'_> {
         bound
     }
 
-    /// BETWEEN of one constant twice, which MySQL makes a comparison with it: a document with a document, a number or
-    /// the text of anything else, a text with a document or the text of a moment.
+    /// BETWEEN of one constant twice, which MySQL makes a comparison with it: a document with a document, a
+    /// number or the text of anything else, a text with a document or the text of a moment.
     pub(super) fn between_same(&mut self, parts: &[&ast::Expr], bound: &[Typed]) -> Option<(Typed, Typed)> {
         let [operand, low, high] = bound else { return None };
         let (tested, kind) = (&operand.kind.column, &low.kind.column);
@@ -238,12 +238,12 @@ fn numbers(parts: &[&ast::Expr], bound: Vec<Typed>) -> Vec<Typed> {
     parts.iter().zip(bound).map(|(part, typed)| as_number(part, typed)).collect()
 }
 
-/// More than the number of any moment. What a column of moments would keep is compared by its bits where not all are
-/// moments.
+/// More than the number of any moment. What a column of moments would keep is compared by its bits where not
+/// all are moments.
 const BITS_OF_MOMENT: f64 = 1.8e18;
 
-/// A column of dates or times BETWEEN numbers and others. Constant numbers are dates or times where they say such; if
-/// all three are then, that is what they are compared as, and otherwise as numbers.
+/// A column of dates or times BETWEEN numbers and others. Constant numbers are dates or times where they say
+/// such; if all three are then, that is what they are compared as, and otherwise as numbers.
 fn among_numbers(mut bound: Vec<Typed>) -> Result<Vec<Typed>, Vec<Typed>> {
     let column = bound[0].kind.column.clone();
     let number = |part: &Typed| part.kind.column.is_numeric();

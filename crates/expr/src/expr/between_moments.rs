@@ -1,5 +1,6 @@
-//! BETWEEN among texts, dates and times that are not all dates. Each bound is compared with the operand apart, both
-//! read as moments; what is none is the zero date, with a warning that calls it by the value beside it.
+//! BETWEEN among texts, dates and times that are not all dates. Each bound is compared with the operand
+//! apart, both read as moments; what is none is the zero date, with a warning that calls it by the value
+//! beside it.
 
 use std::cmp::Ordering;
 
@@ -19,7 +20,8 @@ fn is_text(kind: &ColumnType) -> bool {
     kind.is_string() && *kind != ColumnType::Json
 }
 
-/// The comparison of a text with two bounds of which one is a date and the other a text or a time; None for any other.
+/// The comparison of a text with two bounds of which one is a date and the other a text or a time; None for
+/// any other.
 pub(super) fn bound(parts: &[&ast::Expr], operands: &[Typed]) -> Option<Expr> {
     let kinds = || operands[1..].iter().map(|one| &one.kind.column);
     let hex = parts.first().is_some_and(|part| super::literal::number_of_hex(part).is_some());

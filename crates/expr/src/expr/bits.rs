@@ -99,7 +99,8 @@ fn inverted(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Val
     }
 }
 
-/// Bytes and how many whole bytes and bits they are shifted by; all of them fall out if there are not so many.
+/// Bytes and how many whole bytes and bits they are shifted by; all of them fall out if there are not so
+/// many.
 fn shifted(
     arguments: &[Value],
     context: &EvalContext<'_>,

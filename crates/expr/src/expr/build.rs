@@ -1,5 +1,5 @@
-//! From syntax to bound expressions. Names, aggregates and subqueries are the resolver's; types, collations and
-//! functions are settled here.
+//! From syntax to bound expressions. Names, aggregates and subqueries are the resolver's; types, collations
+//! and functions are settled here.
 
 use super::class::with_all_digits;
 use super::condition::exactly;
@@ -28,8 +28,8 @@ pub trait Resolver {
     /// Position and type of a column in the input row. Errors 1054, 1052.
     fn column(&mut self, name: &ast::ColumnName) -> SqlResult<(usize, ExprType)>;
 
-    /// A whole expression the executor already computes (a GROUP BY expression, a select alias): asked first for
-    /// every node.
+    /// A whole expression the executor already computes (a GROUP BY expression, a select alias): asked first
+    /// for every node.
     fn known(&mut self, _expr: &ast::Expr) -> Option<Typed> {
         None
     }
@@ -90,7 +90,8 @@ pub trait Resolver {
         true
     }
 
-    /// Whether a place of the row is a column of some table, or one of the table that groups are collected in.
+    /// Whether a place of the row is a column of some table, or one of the table that groups are collected
+    /// in.
     fn is_kept(&self, _position: usize) -> bool {
         true
     }
@@ -281,7 +282,8 @@ impl Builder<'_> {
         Ok(document_holds(super::class::held_by_branch(typed)))
     }
 
-    /// Binds values that are compared with one another: hex literals are numbers beside numbers only, bytes otherwise.
+    /// Binds values that are compared with one another: hex literals are numbers beside numbers only, bytes
+    /// otherwise.
     pub(super) fn build_alike(&mut self, parts: &[&ast::Expr]) -> SqlResult<Vec<Typed>> {
         let mut bound = parts.iter().map(|part| self.build(part)).collect::<SqlResult<Vec<_>>>()?;
         let is_hex = |part: &ast::Expr| number_of_hex(part).is_some();
@@ -611,7 +613,8 @@ impl Builder<'_> {
                 self.null_if(&call.arguments[0], &call.arguments[1])
             }
             "grouping" => self.resolver.grouping(call),
-            // Its value is that of the first row of a group; only what ONLY_FULL_GROUP_BY refuses is different.
+            // Its value is that of the first row of a group; only what ONLY_FULL_GROUP_BY refuses is
+            // different.
             "any_value" => {
                 count(1)?;
                 let mut typed =
@@ -692,7 +695,8 @@ impl Builder<'_> {
         Ok(typed)
     }
 
-    /// NAME_CONST(name, value): the value, which has to be a literal; the parser has taken its name for the heading.
+    /// NAME_CONST(name, value): the value, which has to be a literal; the parser has taken its name for the
+    /// heading.
     fn named_constant(&mut self, name: &ast::Expr, value: &ast::Expr) -> SqlResult<Typed> {
         let name = self.build(name)?;
         let is_literal = |expr: &ast::Expr| {
@@ -791,8 +795,8 @@ pub(crate) fn source_of(expr: &ast::Expr) -> &str {
     }
 }
 
-/// A document as a condition: true unless it is the number 0. Anything else is its own condition, a long text the
-/// number it begins with.
+/// A document as a condition: true unless it is the number 0. Anything else is its own condition, a long text
+/// the number it begins with.
 pub fn document_holds(typed: Typed) -> Typed {
     if typed.kind.column != ColumnType::Json {
         return read_silently(typed, Wanted::Double);

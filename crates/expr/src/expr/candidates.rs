@@ -1,6 +1,6 @@
-//! The candidates of IN whose types differ from the operand's. MySQL reads those that are known beforehand once, as
-//! what all of them have in common with the operand, and tells of every one that is no such value, whether or not an
-//! earlier one is equal.
+//! The candidates of IN whose types differ from the operand's. MySQL reads those that are known beforehand
+//! once, as what all of them have in common with the operand, and tells of every one that is no such value,
+//! whether or not an earlier one is equal.
 //!
 //! | operand | candidates | read as |
 //! |---|---|---|
@@ -343,8 +343,8 @@ fn date_or_none(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> Sql
     date_or(none, &arguments[0], context)
 }
 
-/// A candidate beside dates: a time of day, an offset or what follows the date is told of, and what is no date is
-/// equal to none.
+/// A candidate beside dates: a time of day, an offset or what follows the date is told of, and what is no
+/// date is equal to none.
 fn date_alone(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     let text = &arguments[0];
     if text.is_null() {
@@ -352,7 +352,8 @@ fn date_alone(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlRe
     }
     let written = to_bytes(text);
     let tell = || context.warn(SqlError::truncated_wrong_value("date", shown_value(text)));
-    // A month or a day of zero is found in columns of any mode; the zero date is none where the mode refuses it.
+    // A month or a day of zero is found in columns of any mode; the zero date is none where the mode refuses
+    // it.
     let rules =
         datetime::DateRules { zero_date: context.compared_date_rules().zero_date, ..context.date_rules() };
     let Some(parsed) = datetime::parse_date_time(&written, rules) else {
@@ -367,8 +368,8 @@ fn date_alone(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlRe
     Ok(Value::DateTime(moment))
 }
 
-/// A candidate beside dates among which is a parameter, which is a moment: so are the others. A day that no month has
-/// is told of by nobody.
+/// A candidate beside dates among which is a parameter, which is a moment: so are the others. A day that no
+/// month has is told of by nobody.
 fn moment_or_none(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     let text = &arguments[0];
     if text.is_null() {

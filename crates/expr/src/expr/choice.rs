@@ -1,5 +1,5 @@
-//! From syntax to what gives one of several values: CASE, IF, COALESCE, IFNULL, NULLIF, GREATEST and LEAST. The texts among the values
-//! agree on a collation (`mixing`).
+//! From syntax to what gives one of several values: CASE, IF, COALESCE, IFNULL, NULLIF, GREATEST and LEAST.
+//! The texts among the values agree on a collation (`mixing`).
 
 use super::beside_column::first_day_of_year;
 use super::build::{Builder, Resolver, boxed};
@@ -64,7 +64,8 @@ impl Builder<'_> {
         Ok(Typed { expr, kind })
     }
 
-    /// The comparisons of `CASE operand WHEN ..`. Each part is bound once: parts may hold such expressions again.
+    /// The comparisons of `CASE operand WHEN ..`. Each part is bound once: parts may hold such expressions
+    /// again.
     fn case_of(
         &mut self,
         operand: &ast::Expr,
@@ -178,8 +179,8 @@ impl Builder<'_> {
         // A constant that is no number is told of once for all rows.
         let told = matches!(left.expr, Expr::Literal(Value::Str(_))) && right.kind.column.is_numeric();
         if hex.is_some() || as_number || told || is_document(&left) != is_document(&right) {
-            // What is compared with a document is none as the value that is given; a hex literal is a number beside one, and
-            // so is most often a date.
+            // What is compared with a document is none as the value that is given; a hex literal is a number
+            // beside one, and so is most often a date.
             let (one, other) = match hex {
                 Some(number) => (number, right),
                 None if told => (super::misfit::told_once(left.clone()), right),
@@ -242,7 +243,8 @@ impl Builder<'_> {
         Ok(if document { super::class::text_of_document(typed) } else { typed })
     }
 
-    /// The text of the moment with which GREATEST and LEAST compare texts: the first DATETIME, or else the first TIMESTAMP.
+    /// The text of the moment with which GREATEST and LEAST compare texts: the first DATETIME, or else the
+    /// first TIMESTAMP.
     fn moment_compared_with(&self, call: &ast::FunctionCall, arguments: &[Typed]) -> Option<Source> {
         let first = |test: fn(&ColumnType) -> bool| arguments.iter().position(|one| test(&one.kind.column));
         let at = first(|kind| matches!(kind, ColumnType::DateTime { .. }))
@@ -358,8 +360,8 @@ pub(super) fn bits_as_number(kind: ColumnType) -> ColumnType {
     }
 }
 
-/// A date, a time or a member of an ENUM or SET as what it becomes among values of other types. That it becomes so is
-/// written down, for where the value is read as a number: see `of_branch_taken`.
+/// A date, a time or a member of an ENUM or SET as what it becomes among values of other types. That it
+/// becomes so is written down, for where the value is read as a number: see `of_branch_taken`.
 fn in_kind(value: Typed, kind: &ColumnType) -> Expr {
     let column = &value.kind.column;
     let has_number = column.is_temporal() || is_member(column);

@@ -1,6 +1,6 @@
-//! In which class values are compared, where their types differ. It is settled when an expression is bound: operands
-//! that are compared as something else than they are become that here, so that nothing is asked of a row, and a key is
-//! not used where its order is not the comparison's.
+//! In which class values are compared, where their types differ. It is settled when an expression is bound:
+//! operands that are compared as something else than they are become that here, so that nothing is asked of a
+//! row, and a key is not used where its order is not the comparison's.
 
 use super::beside_column::{
     MOMENT_MIN, day_of_text, first_of_year, in_full, is_no_time, moment_of_number, time_of_literal,
@@ -69,8 +69,8 @@ impl Builder<'_> {
         coerced(typed, ColumnType::Varchar { length, collation })
     }
 
-    /// Two operands of a comparison. A year is compared with the year that two digits mean; a TIME and a text are
-    /// compared as texts, unless a column meets a constant.
+    /// Two operands of a comparison. A year is compared with the year that two digits mean; a TIME and a text
+    /// are compared as texts, unless a column meets a constant.
     pub(super) fn of_one_class(&self, op: CompareOp, left: Typed, right: Typed) -> (Typed, Typed) {
         self.resolver.compare(Meeting::Pair, &[&left, &right]);
         let texts = |time: &Typed, text: &Typed| {
@@ -116,7 +116,8 @@ impl Builder<'_> {
         if is_whole(&right) {
             return (as_whole(left), right);
         }
-        // What a year is to be equal to where rows are looked for is put into its column before it is compared.
+        // What a year is to be equal to where rows are looked for is put into its column before it is
+        // compared.
         if self.is_year(&left) {
             return (left, if self.is_put_in(op, &right) { in_full(right) } else { self.year_said(right) });
         }
@@ -126,8 +127,8 @@ impl Builder<'_> {
         shown_digits::beside(left, right)
     }
 
-    /// A constant that a column of times is compared with. What a `?` gives is put into the column where rows are to be
-    /// equal to it; a date that it gives is that day's midnight beside the times of today.
+    /// A constant that a column of times is compared with. What a `?` gives is put into the column where rows
+    /// are to be equal to it; a date that it gives is that day's midnight beside the times of today.
     fn beside_time(&self, op: CompareOp, column: &ColumnType, typed: Typed) -> Typed {
         if !self.resolver.is_prepared() || !matches!(typed.expr, Expr::Parameter(_)) {
             return as_time_of_constant(column, typed);
@@ -141,8 +142,9 @@ impl Builder<'_> {
         }
     }
 
-    /// Whether what a year is compared with is put into its column first. Of what a `?` gives only what is to be equal
-    /// where rows are read, and is of the year's type: the `?` itself, or one without its sign or its fraction.
+    /// Whether what a year is compared with is put into its column first. Of what a `?` gives only what is to
+    /// be equal where rows are read, and is of the year's type: the `?` itself, or one without its sign or
+    /// its fraction.
     fn is_put_in(&self, op: CompareOp, typed: &Typed) -> bool {
         let clause = self.resolver.condition_clause();
         let equal = matches!(op, CompareOp::Equal | CompareOp::NotEqual) && clause.is_some();
@@ -163,9 +165,9 @@ impl Builder<'_> {
         given
     }
 
-    /// A date and what it is compared with. A constant number beside a column of dates is the date that it says; any
-    /// other number is compared with the number that the date is. A year that is no constant is the moment before its
-    /// first day.
+    /// A date and what it is compared with. A constant number beside a column of dates is the date that it
+    /// says; any other number is compared with the number that the date is. A year that is no constant is the
+    /// moment before its first day.
     fn beside_moment(&self, moment: Typed, other: Typed) -> (Typed, Typed) {
         let settled = is_settled(&other.expr);
         if self.is_year(&other) && is_settled(&moment.expr) {
@@ -196,13 +198,14 @@ impl Builder<'_> {
         (moment, super::parameter::compared(self.told_moment(self.given_moment(other))))
     }
 
-    /// Whether MySQL knows a number when it resolves the statement: no variable, and nothing that is made of a `?`,
-    /// which is a date where it stands beside one alone.
+    /// Whether MySQL knows a number when it resolves the statement: no variable, and nothing that is made of
+    /// a `?`, which is a date where it stands beside one alone.
     fn is_known(&self, expr: &Expr) -> bool {
         expr.is_constant() && !(self.resolver.is_prepared() && has_parameter(expr))
     }
 
-    /// Whether it is a year as a table keeps it: MAX(y) and YEAR(d) are numbers, and two digits beside them no year.
+    /// Whether it is a year as a table keeps it: MAX(y) and YEAR(d) are numbers, and two digits beside them
+    /// no year.
     pub(super) fn is_year(&self, typed: &Typed) -> bool {
         match typed.expr {
             Expr::Column(at) => typed.kind.column == ColumnType::Year && self.resolver.is_stored(at),
@@ -245,8 +248,8 @@ impl Builder<'_> {
         Typed { expr: Expr::Literal(Value::DateTime(found.moment)), kind: ExprType::new(column, false) }
     }
 
-    /// The operand of IN with several candidates: beside numbers only, a text is one number. Beside a column of whole
-    /// numbers, texts that spell one are that; a long list finds them by their keys all the same.
+    /// The operand of IN with several candidates: beside numbers only, a text is one number. Beside a column
+    /// of whole numbers, texts that spell one are that; a long list finds them by their keys all the same.
     pub(super) fn in_class(&self, operand: Typed, candidates: &mut [Typed]) -> Typed {
         // MySQL reads candidates of one type once.
         let texts = candidates.len() < super::LOOKED_UP_MIN
@@ -292,8 +295,9 @@ pub(super) fn is_time_column(typed: &Typed) -> bool {
     is_column(typed) && is_time(&typed.kind.column)
 }
 
-/// What a column of times is compared with: of a constant date or moment its time of day, of a constant document the
-/// time that it says, of a literal with more digits than the column keeps the time that it keeps.
+/// What a column of times is compared with: of a constant date or moment its time of day, of a constant
+/// document the time that it says, of a literal with more digits than the column keeps the time that it
+/// keeps.
 fn as_time_of_constant(column: &ColumnType, typed: Typed) -> Typed {
     let moment = is_moment(&typed.kind.column) || is_document(&typed.kind.column);
     if let Expr::Literal(Value::Str(_) | Value::Decimal(_) | Value::Double(_)) = &typed.expr
@@ -325,7 +329,8 @@ pub(super) fn is_whole(typed: &Typed) -> bool {
     is_column(typed) && matches!(typed.kind.column, ColumnType::Int { .. })
 }
 
-/// A constant beside a column of whole numbers: a text that spells a whole number is that number, all its digits.
+/// A constant beside a column of whole numbers: a text that spells a whole number is that number, all its
+/// digits.
 pub(super) fn as_whole(typed: Typed) -> Typed {
     if !typed.kind.column.is_character() || is_document(&typed.kind.column) || !is_settled(&typed.expr) {
         return typed;
@@ -346,8 +351,8 @@ fn whole_if_spelt(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResu
     Ok(spelt_whole(&arguments[0]).unwrap_or_else(|| arguments[0].clone()))
 }
 
-/// IF and CASE read as a number: that of the branch that was taken, which for a date or a member of an ENUM is not the
-/// number its text begins with. So is that of a sum of a text and a time.
+/// IF and CASE read as a number: that of the branch that was taken, which for a date or a member of an ENUM
+/// is not the number its text begins with. So is that of a sum of a text and a time.
 pub fn of_branch_taken(typed: Typed) -> Typed {
     let typed = super::misfit::untold(typed);
     let column = &typed.kind.column;
@@ -412,8 +417,8 @@ fn as_numbers(expr: Expr, own: &ColumnType) -> Expr {
     }
 }
 
-/// A decimal of CASE has the digits of the branch that was taken, unless something keeps it or computes with it: then
-/// it has those of its type.
+/// A decimal of CASE has the digits of the branch that was taken, unless something keeps it or computes with
+/// it: then it has those of its type.
 pub fn with_all_digits(typed: Typed) -> Typed {
     if !has_own_digits(&typed.expr) || !matches!(typed.kind.column, ColumnType::Decimal { .. }) {
         return typed;

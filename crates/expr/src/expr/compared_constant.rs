@@ -1,6 +1,7 @@
-//! Constants that a strict change compares with columns. MySQL stores such a constant into a field of the column's type
-//! while it resolves the statement, so that a change whose condition says no date, no time or no number is refused
-//! before any row is looked at, wherever the comparison stands and however many rows there are.
+//! Constants that a strict change compares with columns. MySQL stores such a constant into a field of the
+//! column's type while it resolves the statement, so that a change whose condition says no date, no time or
+//! no number is refused before any row is looked at, wherever the comparison stands and however many rows
+//! there are.
 //!
 //! | column | constant that is refused | told as |
 //! |---|---|---|
@@ -11,8 +12,8 @@
 //! | YEAR, whole numbers, FLOAT, DOUBLE | a literal text that spells no number | truncated DOUBLE |
 //! | DECIMAL | a literal text that spells no number, an empty one too | truncated DECIMAL |
 //!
-//! Other misfits (one of several texts beside a number, a text between dates, a variable) are found when a row is
-//! compared.
+//! Other misfits (one of several texts beside a number, a text between dates, a variable) are found when a
+//! row is compared.
 
 use super::beside_column::{MOMENT_MIN, whole_number};
 use super::class::{is_column, is_document, is_moment, is_settled, is_time};
@@ -57,9 +58,9 @@ pub struct ComparedConstant {
     pair: bool,
 }
 
-/// The constants among the operands of a comparison that are stored into the type of the column beside them. `name`
-/// gives the name of the column at a place of the row, and none for what is no column of a table; `given` says whether
-/// parameters are values of a prepared statement.
+/// The constants among the operands of a comparison that are stored into the type of the column beside them.
+/// `name` gives the name of the column at a place of the row, and none for what is no column of a table;
+/// `given` says whether parameters are values of a prepared statement.
 pub fn compared_constants(
     meeting: Meeting,
     operands: &[&Typed],
@@ -178,8 +179,9 @@ impl ComparedConstant {
         self.misfit(context).map_or(Ok(()), Err)
     }
 
-    /// Tells of a constant that is no value of the column's type, unless that is told when a row is compared. A text
-    /// that says no date and stands alone beside a column of dates fails the statement, unless it is a parameter.
+    /// Tells of a constant that is no value of the column's type, unless that is told when a row is compared.
+    /// A text that says no date and stands alone beside a column of dates fails the statement, unless it is a
+    /// parameter.
     pub fn tell(&self, context: &EvalContext<'_>) -> SqlResult<()> {
         if self.told == Told::Truncated {
             return Ok(());

@@ -1,5 +1,5 @@
-//! From syntax to bound comparisons: operators, BETWEEN, IN, LIKE and REGEXP. Texts that are compared agree on a
-//! collation here (`mixing`).
+//! From syntax to bound comparisons: operators, BETWEEN, IN, LIKE and REGEXP. Texts that are compared agree
+//! on a collation here (`mixing`).
 
 use super::build::{Builder, any_nullable, boxed, truth};
 use super::class::{is_moment, is_time, of_branch_taken};
@@ -193,7 +193,8 @@ impl Builder<'_> {
         Ok(truth(Expr::Compare { op, left: boxed(left), right: boxed(right), collation }, nullable))
     }
 
-    /// Values that are compared with one another: the texts among them converted to the collation that these agree on.
+    /// Values that are compared with one another: the texts among them converted to the collation that these
+    /// agree on.
     pub(super) fn agreed(
         &self,
         operation: &'static str,
@@ -228,7 +229,8 @@ impl Builder<'_> {
             .map(drop)
     }
 
-    /// Texts for which `?` stands hold on to the collation that the first other text holds on to, as that text does.
+    /// Texts for which `?` stands hold on to the collation that the first other text holds on to, as that
+    /// text does.
     pub(super) fn like_others(&self, mut parts: Vec<Typed>) -> Vec<Typed> {
         let open = |one: &Typed| matches!(one.expr, Expr::Parameter(_)) && one.kind.column.is_character();
         if !self.resolver.is_prepared() || !parts.iter().any(open) {
@@ -352,7 +354,8 @@ impl Builder<'_> {
         Ok(truth(Expr::Like { operand, pattern, escape, collation, negated }, nullable))
     }
 
-    /// A hex literal among numbers and others: beside each number it is a number, beside each other value bytes.
+    /// A hex literal among numbers and others: beside each number it is a number, beside each other value
+    /// bytes.
     fn hex_in_list(
         &mut self,
         operand: &ast::Expr,

@@ -1,7 +1,8 @@
 //! What makes texts that have agreed on a collation be of its character set.
 //!
-//! Text is UTF-8 inside, whatever its set, so most conversions are nothing at all. What is left: bytes that become
-//! text, text that becomes the bytes of its set, and the check that a set has all characters of a text it takes.
+//! Text is UTF-8 inside, whatever its set, so most conversions are nothing at all. What is left: bytes that
+//! become text, text that becomes the bytes of its set, and the check that a set has all characters of a text
+//! it takes.
 
 use crate::expr::{Call, EvalContext, Expr, ScalarFunction, Typed};
 use turnstile_values::charset::Charset;
@@ -21,8 +22,8 @@ pub enum Use {
     Result,
 }
 
-/// A text of the character set that was agreed on; every other value, and text that is of it already, as it is. Error
-/// 3854 for a literal that has a character which the set lacks.
+/// A text of the character set that was agreed on; every other value, and text that is of it already, as it
+/// is. Error 3854 for a literal that has a character which the set lacks.
 pub fn converted(typed: Typed, to: Collation, usage: Use) -> SqlResult<Typed> {
     let kind = &typed.kind.column;
     if !kind.is_string() {
@@ -110,7 +111,8 @@ fn fitting(typed: Typed, from: Charset, set: Charset) -> SqlResult<Typed> {
         fits(value, from, set)?;
         return Ok(typed);
     }
-    // The value of a statement's parameter is not known yet: what the set lacks is equal to nothing that is of it.
+    // The value of a statement's parameter is not known yet: what the set lacks is equal to nothing that is
+    // of it.
     if matches!(typed.expr, Expr::Parameter(_)) && typed.kind.nullable {
         return Ok(typed);
     }
@@ -136,8 +138,8 @@ pub fn is_text(typed: &Typed) -> bool {
     typed.kind.column.is_string() || typed.kind.column == ColumnType::Null
 }
 
-/// Values that meet, the texts among them converted to what these agree on. Of those that are compared the texts alone
-/// meet.
+/// Values that meet, the texts among them converted to what these agree on. Of those that are compared the
+/// texts alone meet.
 pub fn met(parts: Vec<Typed>, meeting: &Meeting<'_>, usage: Use) -> SqlResult<(Vec<Typed>, Party)> {
     let counts = |part: &&Typed| meeting.purpose == Purpose::Result || is_text(part);
     let agreed = meeting.agree(&parties(parts.iter().filter(counts)));

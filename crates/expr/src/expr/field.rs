@@ -10,9 +10,9 @@ use turnstile_values::types::{ColumnType, ExprType};
 use turnstile_values::value::Value;
 
 impl Builder<'_> {
-    /// The arguments of FIELD, and what compares them if they are no texts. What may give hex literals is a text by
-    /// itself, and numbers beside a number: it is bound last, since bound twice calls within calls would take twice as
-    /// long a level.
+    /// The arguments of FIELD, and what compares them if they are no texts. What may give hex literals is a
+    /// text by itself, and numbers beside a number: it is bound last, since bound twice calls within calls
+    /// would take twice as long a level.
     pub(super) fn field(&mut self, parts: &[ast::Expr]) -> SqlResult<(Vec<Typed>, Option<ScalarFunction>)> {
         let gives_hex = |one: &ast::Expr| number_of_hex(one).is_some() || with_numbers_of_hex(one).is_some();
         let mut bound = Vec::with_capacity(parts.len());

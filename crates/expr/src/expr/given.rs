@@ -1,6 +1,6 @@
-//! What a column takes of an expression. A column copies another column by the types of both; of what is one of several values it takes the
-//! text where that is a date or a time; of a document the number, the moment or the text that its own type asks for. Bytes of a text are
-//! those of its character set.
+//! What a column takes of an expression. A column copies another column by the types of both; of what is one
+//! of several values it takes the text where that is a date or a time; of a document the number, the moment
+//! or the text that its own type asks for. Bytes of a text are those of its character set.
 
 use super::class::{coerced, is_time, text_of_document};
 use super::literal::hex_for_column;
@@ -43,8 +43,8 @@ pub fn given(typed: Typed, written: &ast::Expr, column: &ColumnType, settings: &
     }
 }
 
-/// What a set operation's column of moments takes of a time that an expression gives as a text: the moment that the
-/// text says, or the zero date. None where it takes the time.
+/// What a set operation's column of moments takes of a time that an expression gives as a text: the moment
+/// that the text says, or the zero date. None where it takes the time.
 pub fn moment_of_text(typed: &Typed, written: &ast::Expr, column: &ColumnType, name: &str) -> Option<Typed> {
     let moments = matches!(column, ColumnType::DateTime { .. } | ColumnType::Timestamp { .. });
     if !moments || !is_time(&typed.kind.column) || !gives_text(written) {
@@ -130,7 +130,8 @@ fn is_column(written: &ast::Expr) -> bool {
     matches!(value_of(written), ast::Expr::Column(_))
 }
 
-/// Whether a column takes the text of an expression that is a date or a time: of everything that gives one of several values.
+/// Whether a column takes the text of an expression that is a date or a time: of everything that gives one of
+/// several values.
 fn gives_text(written: &ast::Expr) -> bool {
     match value_of(written) {
         ast::Expr::Case { .. } | ast::Expr::Subquery(_) => true,

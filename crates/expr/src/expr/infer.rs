@@ -34,8 +34,8 @@ pub fn decimal_shape(kind: &ColumnType) -> (u8, u8) {
     }
 }
 
-/// The type of what is computed with or made one of several values: a literal of ten digits, which is announced as
-/// longer than an INT, has no more digits than it shows.
+/// The type of what is computed with or made one of several values: a literal of ten digits, which is
+/// announced as longer than an INT, has no more digits than it shows.
 pub fn counted(typed: &Typed) -> ColumnType {
     match (&typed.expr, &typed.kind.column) {
         (
@@ -240,8 +240,8 @@ fn is_float(kind: &ColumnType) -> bool {
     matches!(kind, ColumnType::Float { .. })
 }
 
-/// Whether a FLOAT stays one behind (`is_first`) or before a whole number: a BIGINT before it makes it a DOUBLE, INT
-/// and BIT at either side.
+/// Whether a FLOAT stays one behind (`is_first`) or before a whole number: a BIGINT before it makes it a
+/// DOUBLE, INT and BIT at either side.
 fn is_held_by_float(whole: &ColumnType, is_first: bool) -> bool {
     match whole {
         ColumnType::Int { width: IntWidth::Big, .. } => !is_first,
@@ -395,8 +395,8 @@ pub fn signed(mut kind: ColumnType) -> ColumnType {
     kind
 }
 
-/// What an operation makes of a type: members of ENUM and SET become texts, which sort as texts. Only a column, MIN and
-/// MAX have members.
+/// What an operation makes of a type: members of ENUM and SET become texts, which sort as texts. Only a
+/// column, MIN and MAX have members.
 fn text_of_members(kind: &ColumnType) -> ColumnType {
     match kind {
         ColumnType::Enum { collation, .. } | ColumnType::Set { collation, .. } => {

@@ -147,7 +147,8 @@ fn strays(text: &[u8], settings: &EvalSettings) -> Option<Vec<u8>> {
     Some(set.sent_bytes(text))
 }
 
-/// A string that is no valid UTF-8 stays bytes: storing it into a character column reports 1366 with the column's name.
+/// A string that is no valid UTF-8 stays bytes: storing it into a character column reports 1366 with the
+/// column's name.
 fn string_value(bytes: &[u8], settings: &EvalSettings) -> Value {
     let collation = settings.connection_collation;
     if let Some(bytes) = strays(bytes, settings) {
@@ -159,8 +160,8 @@ fn string_value(bytes: &[u8], settings: &EvalSettings) -> Value {
     }
 }
 
-/// A parameter that stands for a whole number or a string: typed as the literal is, but for the length, which only
-/// result columns would show. With `in_place` it is that literal again.
+/// A parameter that stands for a whole number or a string: typed as the literal is, but for the length, which
+/// only result columns would show. With `in_place` it is that literal again.
 pub fn literal_parameter(at: usize, context: &EvalContext<'_>, in_place: bool) -> Option<Typed> {
     let value = context.parameters.get(at)?;
     let kind = match value {
@@ -179,8 +180,8 @@ pub fn literal_parameter(at: usize, context: &EvalContext<'_>, in_place: bool) -
     Some(Typed { expr, kind: ExprType::new(kind, false).with_traits(traits) })
 }
 
-/// IF or CASE with the hex literals that it may give as numbers: what it is where a number is wanted. None where there
-/// are none.
+/// IF or CASE with the hex literals that it may give as numbers: what it is where a number is wanted. None
+/// where there are none.
 pub(super) fn with_numbers_of_hex(expr: &ast::Expr) -> Option<ast::Expr> {
     let chooses = match expr {
         ast::Expr::Case { .. } => true,
@@ -239,8 +240,8 @@ pub(crate) fn number_of_hex(literal: &ast::Expr) -> Option<Typed> {
     Some(whole(value, DIGITS_OF_BYTES[bytes.len().min(8)] + signed, true))
 }
 
-/// A hex or bit literal as a column of numbers takes it. More than eight bytes are beyond every whole number, whatever
-/// bytes they are, and so is what has the highest of 64 bits set where numbers have signs.
+/// A hex or bit literal as a column of numbers takes it. More than eight bytes are beyond every whole number,
+/// whatever bytes they are, and so is what has the highest of 64 bits set where numbers have signs.
 pub(super) fn hex_for_column(
     literal: &ast::Expr,
     kind: &ColumnType,

@@ -1,6 +1,6 @@
-//! Columns of TEXT and BLOB where a number is wanted. Of any other text that is no number to its end a warning is
-//! given, which strict mode makes an error of where rows are changed; these columns are read without a word, as in
-//! MySQL.
+//! Columns of TEXT and BLOB where a number is wanted. Of any other text that is no number to its end a
+//! warning is given, which strict mode makes an error of where rows are changed; these columns are read
+//! without a word, as in MySQL.
 
 use super::{Call, EvalContext, Expr, Typed};
 use crate::functions::Wanted;

@@ -1,5 +1,5 @@
-//! Texts that are read as numbers and spell none. MySQL reads a constant beside what differs from row to row once, so
-//! it tells of it once a statement; of what COALESCE and its kin give it does not tell at all.
+//! Texts that are read as numbers and spell none. MySQL reads a constant beside what differs from row to row
+//! once, so it tells of it once a statement; of what COALESCE and its kin give it does not tell at all.
 
 use super::{Call, EvalContext, Expr, ScalarFunction, Typed};
 use turnstile_values::error::SqlResult;

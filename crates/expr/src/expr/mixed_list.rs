@@ -81,8 +81,8 @@ impl Builder<'_> {
             candidates.into_iter().partition(|one| one.kind.column.is_numeric());
         let time = is_time(&operand.kind.column);
         let computed = time && !is_column(operand);
-        // A day or a moment beside a column of times and numbers is a text, but a constant moment its time of day.
-        // Beside a time that is computed all are times, a day what its text says.
+        // A day or a moment beside a column of times and numbers is a text, but a constant moment its time of
+        // day. Beside a time that is computed all are times, a day what its text says.
         let read = |one: Typed| match &one.kind.column {
             kind if time && is_text(kind) => read_as_time(one),
             ColumnType::Date if computed => read_as_time(self.as_text(one)),

@@ -1,5 +1,5 @@
-//! Sums of a text and a span of time where a number is wanted. What ADDTIME, SUBTIME, DATE_ADD and DATE_SUB give of a
-//! text is shown as a text, and counts as the moment or the time that it says: '01:02:04' is 10204.
+//! Sums of a text and a span of time where a number is wanted. What ADDTIME, SUBTIME, DATE_ADD and DATE_SUB
+//! give of a text is shown as a text, and counts as the moment or the time that it says: '01:02:04' is 10204.
 
 use super::{Call, EvalContext, Expr, Typed};
 use turnstile_values::datetime::{self, DateRules};
@@ -62,7 +62,8 @@ fn exact(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<
     Ok(Value::Decimal(to_decimal(&said(&arguments[0]), context)?))
 }
 
-/// The moment, the day or the time that a text says. A sign may stand before a time; a day has a dash behind its year.
+/// The moment, the day or the time that a text says. A sign may stand before a time; a day has a dash behind
+/// its year.
 fn said(sum: &Value) -> Value {
     let Value::Str(text) = sum else { return sum.clone() };
     let text = text.as_bytes();

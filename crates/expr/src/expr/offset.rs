@@ -1,6 +1,6 @@
-//! Texts with an offset from UTC beside dates. MySQL reads a constant text beside a date once, and then not its offset.
-//! Only a literal beside a column of moments in a condition is kept as the column would keep it: as the moment in the
-//! session's time zone.
+//! Texts with an offset from UTC beside dates. MySQL reads a constant text beside a date once, and then not
+//! its offset. Only a literal beside a column of moments in a condition is kept as the column would keep it:
+//! as the moment in the session's time zone.
 
 use super::build::Builder;
 use super::class::{is_column, is_document, is_settled};
@@ -52,7 +52,8 @@ impl Builder<'_> {
     }
 }
 
-/// Constant texts among which a column of moments is looked for, as moments: they are told of before any row is read.
+/// Constant texts among which a column of moments is looked for, as moments: they are told of before any row
+/// is read.
 pub(super) fn told_before(column: &Typed, candidates: Vec<Typed>) -> Vec<Typed> {
     let told = is_column(column)
         && matches!(column.kind.column, ColumnType::DateTime { .. } | ColumnType::Timestamp { .. })

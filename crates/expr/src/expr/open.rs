@@ -1,6 +1,6 @@
-//! What a `?` is by where it stands. An operand of one operation that is nothing but parameters is *open*: it is what the other operands
-//! are, and where all are open, what the operation around them makes of it. The grid of contexts is recorded in
-//! `tests/mysql/parameter_types.test`.
+//! What a `?` is by where it stands. An operand of one operation that is nothing but parameters is *open*: it
+//! is what the other operands are, and where all are open, what the operation around them makes of it. The
+//! grid of contexts is recorded in `tests/mysql/parameter_types.test`.
 
 use super::build::Builder;
 use super::parameter::{Hold, ParameterKind, is_misfit_moment};
@@ -19,8 +19,8 @@ pub(super) fn is_open(expr: &ast::Expr) -> bool {
     open && !none
 }
 
-/// Visits the parameters that an open expression gives, with whether it gives them as numbers; false for one that is
-/// not open.
+/// Visits the parameters that an open expression gives, with whether it gives them as numbers; false for one
+/// that is not open.
 fn each_open(expr: &ast::Expr, number: bool, visit: &mut dyn FnMut(u32, bool)) -> bool {
     match expr {
         ast::Expr::Parameter(at) => {
@@ -67,7 +67,8 @@ fn is_arithmetic(op: BinaryOp) -> bool {
 }
 
 impl Builder<'_> {
-    /// The operands of one operation: the open ones are what the first of the others is, and `alone` where there is no other.
+    /// The operands of one operation: the open ones are what the first of the others is, and `alone` where
+    /// there is no other.
     pub(super) fn settle(
         &self,
         hold: Hold,
@@ -153,8 +154,8 @@ impl Builder<'_> {
         self.settle_all(&[written], if direct { Hold::Stored } else { Hold::Output }, kind);
     }
 
-    /// A value of a query, or one of several, whose rows a column of this type is given: a text that says a date or a
-    /// time is that.
+    /// A value of a query, or one of several, whose rows a column of this type is given: a text that says a
+    /// date or a time is that.
     pub fn settle_selected(&self, written: &ast::Expr, column: &ColumnType, joined: bool) {
         match column.is_temporal() {
             true => self.settle_all(&[written], Hold::Read, ParameterKind::of_column(column)),

@@ -1,11 +1,12 @@
-//! Decimals with the digits of their values. A type says how many digits a decimal is shown with and read as text with;
-//! given to a column of text, to a document or to a variable, a decimal has those of the value that came out:
-//! `COALESCE(price, -1)` is `-1`, and a difference, product, quotient or remainder that is zero has none.
+//! Decimals with the digits of their values. A type says how many digits a decimal is shown with and read as
+//! text with; given to a column of text, to a document or to a variable, a decimal has those of the value
+//! that came out: `COALESCE(price, -1)` is `-1`, and a difference, product, quotient or remainder that is
+//! zero has none.
 //!
 //! A quotient has as many digits as its operands' values ask for, at most those of its type:
-//! `COALESCE(whole, 1.0000000000) / 7` has nine. AVG has the digits that its division gives, mostly nine or eighteen;
-//! whatever computes with it, compares it or keeps it takes all of these, and they are cut to its type's where it is
-//! shown and where an operator, COALESCE or GREATEST gives a result of them.
+//! `COALESCE(whole, 1.0000000000) / 7` has nine. AVG has the digits that its division gives, mostly nine or
+//! eighteen; whatever computes with it, compares it or keeps it takes all of these, and they are cut to its
+//! type's where it is shown and where an operator, COALESCE or GREATEST gives a result of them.
 
 use std::sync::Arc;
 
@@ -89,8 +90,8 @@ pub fn with_all_of_average(typed: Typed) -> Typed {
     }
 }
 
-/// Makes the first argument of ROUND or TRUNCATE an average with all its digits, if it is one. None is kept behind
-/// those of its type.
+/// Makes the first argument of ROUND or TRUNCATE an average with all its digits, if it is one. None is kept
+/// behind those of its type.
 pub(super) fn take_average(arguments: &mut [Typed]) -> bool {
     let Some(first) = arguments.first_mut().filter(|first| exceeds(&first.expr)) else { return false };
     let scale = i64::from(first.kind.column.wire_decimals());
@@ -106,8 +107,8 @@ pub fn varies(typed: &Typed) -> bool {
     matches!(typed.kind.column, ColumnType::Decimal { .. }) && differs(&typed.expr)
 }
 
-/// An operator with a result of this type. Over operands whose values may have other digits than their types it
-/// computes with all of these, and cuts the result.
+/// An operator with a result of this type. Over operands whose values may have other digits than their types
+/// it computes with all of these, and cuts the result.
 pub(super) fn computed(
     op: ArithmeticOp,
     (left, right): (Typed, Typed),
@@ -200,8 +201,8 @@ fn quotient_of_values(call: &Call, arguments: &[Value], context: &EvalContext<'_
     arithmetic::quotient(&arguments[0], &arguments[1], scale, context)
 }
 
-/// Whether the value may have more digits than its type: an average, or one of several values that are given as they
-/// are.
+/// Whether the value may have more digits than its type: an average, or one of several values that are given
+/// as they are.
 fn exceeds(expr: &Expr) -> bool {
     match expr {
         Expr::Call(call) => matches!(call.name, OF_TYPE | AVERAGE),

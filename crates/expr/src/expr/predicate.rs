@@ -29,7 +29,8 @@ pub(crate) fn on_one_day<'v>(
     })
 }
 
-/// Compares two values with warnings for strings that are no numbers, no dates or no times; `None` if either is NULL.
+/// Compares two values with warnings for strings that are no numbers, no dates or no times; `None` if either
+/// is NULL.
 pub fn compare_checked(
     left: &Value,
     right: &Value,
@@ -64,8 +65,8 @@ impl Misfit {
 /// By whether the text is the left one; None where none is refused.
 type Misfits<'r> = Option<&'r dyn Fn(bool) -> Misfit>;
 
-/// The moment that a text says; of one that is none, the zero date, with a warning that it is no such `kind`, in
-/// other words where that is in capitals.
+/// The moment that a text says; of one that is none, the zero date, with a warning that it is no such `kind`,
+/// in other words where that is in capitals.
 pub(super) fn moment_beside(text: &Value, kind: &str, context: &EvalContext<'_>) -> SqlResult<Value> {
     moment_or(text, context, &|text| match kind {
         "DATETIME" => SqlError::incorrect_value("datetime", text),

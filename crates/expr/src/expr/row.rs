@@ -1,5 +1,5 @@
-//! Comparisons of rows: `(a, b) = (c, d)`, `(a, b) < (SELECT ..)`, `(a, (b, c)) IN (..)`. They are taken apart into
-//! comparisons of values.
+//! Comparisons of rows: `(a, b) = (c, d)`, `(a, b) < (SELECT ..)`, `(a, (b, c)) IN (..)`. They are taken
+//! apart into comparisons of values.
 
 use super::build::{Builder, truth};
 use super::parameter::{Hold, ParameterKind};
@@ -74,8 +74,8 @@ impl Builder<'_> {
         Ok(Some(truth(if negated { Expr::Not(Box::new(any)) } else { any }, true)))
     }
 
-    /// The one collation that all texts of these rows are compared by as they are; None if there are several, or texts
-    /// have to be converted.
+    /// The one collation that all texts of these rows are compared by as they are; None if there are several,
+    /// or texts have to be converted.
     fn one_collation(&self, operand: &[Typed], list: &[Vec<Typed>]) -> SqlResult<Option<Collation>> {
         let mut common = None;
         for (left, right) in list.iter().flat_map(|row| operand.iter().zip(row)) {

@@ -1,6 +1,6 @@
-//! A column of FLOAT(M,D) or DOUBLE(M,D) beside an exact number: the two are compared by the digits that the column
-//! shows. Beside a constant the column stays as it is, so that its keys are used: the constant becomes a double that
-//! stands among the stored numbers where its digits stand among the shown ones.
+//! A column of FLOAT(M,D) or DOUBLE(M,D) beside an exact number: the two are compared by the digits that the
+//! column shows. Beside a constant the column stays as it is, so that its keys are used: the constant becomes
+//! a double that stands among the stored numbers where its digits stand among the shown ones.
 
 use super::class::{coerced, is_column, is_settled};
 use super::{Call, EvalContext, Expr, Typed};
@@ -76,7 +76,8 @@ fn as_digits(typed: Typed) -> Typed {
     }
 }
 
-/// A settled number: a DECIMAL becomes the double that stands for it. Whole numbers are kept exactly as they are.
+/// A settled number: a DECIMAL becomes the double that stands for it. Whole numbers are kept exactly as they
+/// are.
 fn among_stored(typed: Typed, form: Kept) -> Typed {
     if !matches!(typed.kind.column, ColumnType::Decimal { .. }) {
         return typed;
@@ -102,8 +103,8 @@ fn stand_in_of(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<
     })
 }
 
-/// The stored number nearest to an exact one, if that shows its digits; otherwise one that lies beside it on the
-/// side where the exact number lies, and that no column keeps.
+/// The stored number nearest to an exact one, if that shows its digits; otherwise one that lies beside it on
+/// the side where the exact number lies, and that no column keeps.
 fn stand_in(exact: &Decimal, form: Kept) -> f64 {
     let rounded = rounded_to_scale(exact.to_f64(), form.scale);
     let near = if form.single { f64::from(rounded as f32) } else { rounded };

@@ -1,10 +1,10 @@
 //! The text of an expression in a message: `BIGINT value is out of range in '(`shop`.`item`.`stock` - 2)'`.
 //!
-//! It is made from the syntax tree when the expression is bound, and kept beside the operators and calls that may have
-//! to tell of themselves; what evaluates them reads it only when there is a message. The literals of a template have
-//! their values put in then. It says what MySQL says, which prints an expression its own way: every operator in
-//! parentheses, columns with database and table, functions by the first of their names, and `0 <> x` for a number that
-//! is a condition.
+//! It is made from the syntax tree when the expression is bound, and kept beside the operators and calls that
+//! may have to tell of themselves; what evaluates them reads it only when there is a message. The literals of
+//! a template have their values put in then. It says what MySQL says, which prints an expression its own way:
+//! every operator in parentheses, columns with database and table, functions by the first of their names, and
+//! `0 <> x` for a number that is a condition.
 
 use super::{EvalContext, Resolver};
 use turnstile_syntax::ast::quote_name;
@@ -83,7 +83,8 @@ pub(super) fn in_source(error: SqlError, text: impl FnOnce() -> Option<String>) 
     named
 }
 
-/// As much of a text as a message can show: the operators around a long literal do not keep it each for themselves.
+/// As much of a text as a message can show: the operators around a long literal do not keep it each for
+/// themselves.
 fn within_message(text: &str) -> &str {
     &text[..text.floor_char_boundary(MESSAGE_BYTES_MAX)]
 }

@@ -35,8 +35,8 @@ fn inet6_aton(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> Sq
     }
 }
 
-/// An address; numbers of the fourth version may have zeros before them, and `::` may stand for one group of zeros or
-/// for none.
+/// An address; numbers of the fourth version may have zeros before them, and `::` may stand for one group of
+/// zeros or for none.
 fn address(text: &str) -> Option<IpAddr> {
     if let Some(address) = dotted(text) {
         return Some(IpAddr::V4(address));
@@ -73,7 +73,8 @@ fn inet6_ntoa(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> Sq
     }
 }
 
-/// The longest run of zeros is `::`, one alone too; an address of the fourth version in it is written as such.
+/// The longest run of zeros is `::`, one alone too; an address of the fourth version in it is written as
+/// such.
 fn ipv6_text(address: Ipv6Addr) -> String {
     let groups = address.segments();
     let (mut begin, mut length) = (0, 0);

@@ -1,5 +1,5 @@
-//! What a `?` is as an argument of a function, and as an amount of units of time. Recorded, as far as it shows in
-//! values, in `tests/mysql/open_arguments.test`.
+//! What a `?` is as an argument of a function, and as an amount of units of time. Recorded, as far as it
+//! shows in values, in `tests/mysql/open_arguments.test`.
 
 use super::json_arguments::{is_document_of_cast, takes_value};
 use super::json_scalar::{Wanted, temporal_argument, wanted_amount, wanted_number};

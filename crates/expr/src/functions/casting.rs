@@ -1,5 +1,5 @@
-//! CAST and CONVERT: what fits is converted, what does not is cut or clamped with a warning, never an error of its
-//! own.
+//! CAST and CONVERT: what fits is converted, what does not is cut or clamped with a warning, never an error
+//! of its own.
 
 use std::sync::Arc;
 

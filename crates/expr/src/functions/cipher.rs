@@ -1,6 +1,6 @@
-//! AES_ENCRYPT and AES_DECRYPT: AES of the key length and mode that `block_encryption_mode` names, with a key that is
-//! folded to that length or derived by HKDF or PBKDF2 (SHA-512). The ciphers are the library's; nothing of them is
-//! written here.
+//! AES_ENCRYPT and AES_DECRYPT: AES of the key length and mode that `block_encryption_mode` names, with a key
+//! that is folded to that length or derived by HKDF or PBKDF2 (SHA-512). The ciphers are the library's;
+//! nothing of them is written here.
 
 use std::num::NonZeroU32;
 
@@ -106,7 +106,8 @@ fn iterations(arguments: &[Value]) -> SqlResult<NonZeroU32> {
     held.and_then(NonZeroU32::new).ok_or_else(SqlError::key_derivation_iterations)
 }
 
-/// The key that a call works with: the fourth argument names how it is derived; without it the given bytes are folded.
+/// The key that a call works with: the fourth argument names how it is derived; without it the given bytes
+/// are folded.
 fn cipher_key(arguments: &[Value], key_bytes: usize) -> SqlResult<Vec<u8>> {
     let given = to_bytes(&arguments[1]);
     let mut key = [0; KEY_BYTES_MAX][..key_bytes].to_vec();

@@ -1,5 +1,5 @@
-//! COMPRESS and its kin: the length of the text as four bytes, least significant first, then a zlib stream; an empty
-//! text is empty.
+//! COMPRESS and its kin: the length of the text as four bytes, least significant first, then a zlib stream;
+//! an empty text is empty.
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 

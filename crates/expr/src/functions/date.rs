@@ -1,4 +1,5 @@
-//! Functions of dates and moments; those of times of day are in `clock.rs`, INTERVAL and EXTRACT in `interval.rs`.
+//! Functions of dates and moments; those of times of day are in `clock.rs`, INTERVAL and EXTRACT in
+//! `interval.rs`.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,5 @@
-//! Which of its arguments a call evaluates, and in which order: as MySQL has it, since an argument that is not
-//! evaluated warns of nothing, fails with no error and assigns nothing.
+//! Which of its arguments a call evaluates, and in which order: as MySQL has it, since an argument that is
+//! not evaluated warns of nothing, fails with no error and assigns nothing.
 
 use crate::expr::{EvalContext, Expr, Typed};
 use turnstile_values::error::SqlResult;
@@ -10,8 +10,8 @@ use turnstile_values::value::{Value, to_i64};
 pub(crate) enum Demand {
     /// All of them, from the left.
     All,
-    /// One after the other until one is NULL, which the result is then too. Those of the list come first, in its order;
-    /// the others follow from the left.
+    /// One after the other until one is NULL, which the result is then too. Those of the list come first, in
+    /// its order; the others follow from the left.
     UntilNull(&'static [usize]),
     /// This one, and then the others, which count as NULL if it is.
     Unless(usize),
@@ -76,8 +76,8 @@ const FIRST_SETTLES: &[&str] = &[
     "yearweek",
 ];
 
-/// Functions that look at their constants when a statement is planned, for how long the result may be: constants fail
-/// and warn there.
+/// Functions that look at their constants when a statement is planned, for how long the result may be:
+/// constants fail and warn there.
 const PLANNED_WITH_CONSTANTS: &[&str] = &[
     "convert_tz",
     "instr",

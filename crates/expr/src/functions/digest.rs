@@ -1,4 +1,5 @@
-//! Checksums and digests: CRC-32 (IEEE 802.3), MD5 (RFC 1321), SHA-224 (FIPS 180-4); the other SHAs come from `ring`.
+//! Checksums and digests: CRC-32 (IEEE 802.3), MD5 (RFC 1321), SHA-224 (FIPS 180-4); the other SHAs come from
+//! `ring`.
 
 use turnstile_values::error::SqlResult;
 

@@ -61,8 +61,8 @@ fn hex(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult
     })
 }
 
-/// A double as a whole number. One that no BIGINT holds is cut if it is kept or written as it is, and refused if it is
-/// computed.
+/// A double as a whole number. One that no BIGINT holds is cut if it is kept or written as it is, and refused
+/// if it is computed.
 fn whole_of(number: f64, call: &Call, context: &EvalContext<'_>) -> SqlResult<i64> {
     const BEYOND: f64 = 9_223_372_036_854_775_808.0;
     if (-BEYOND..BEYOND).contains(&number) {

@@ -69,7 +69,8 @@ fn extreme_text(
 
 const FSP_MAX: u8 = 6;
 
-/// The digits behind the seconds that a moment is shown with beside a value. A literal has those that it says.
+/// The digits behind the seconds that a moment is shown with beside a value. A literal has those that it
+/// says.
 fn digits_of(value: &Value, is_literal: bool) -> u8 {
     match value {
         Value::Str(text) if is_literal => datetime::parse_date_time(text.as_bytes(), DateRules::LENIENT)
@@ -141,8 +142,8 @@ fn moment(call: &Call, value: &Value, day: bool, context: &EvalContext<'_>) -> S
     Ok(Some(apply_offset(found.moment, found.offset_seconds, context)))
 }
 
-/// GREATEST or LEAST of texts where a number is wanted: that of the moment that wins among moments, that of the
-/// arguments' numbers if some are times, else that which the text begins with.
+/// GREATEST or LEAST of texts where a number is wanted: that of the moment that wins among moments, that of
+/// the arguments' numbers if some are times, else that which the text begins with.
 pub fn as_number(call: &Call) -> Call {
     let function = if call.name == "least" { least_number } else { greatest_number };
     Call { name: "number of extreme", function, ..call.clone() }

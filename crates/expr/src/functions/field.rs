@@ -1,4 +1,5 @@
-//! FIELD, which compares its arguments as texts, as exact numbers or as doubles: what all their types have in common.
+//! FIELD, which compares its arguments as texts, as exact numbers or as doubles: what all their types have in
+//! common.
 
 use crate::expr::{Call, EvalContext, ScalarFunction, Typed};
 use turnstile_values::error::SqlResult;

@@ -48,8 +48,8 @@ fn keeps_time(unit: IntervalUnit) -> bool {
 /// Longest time, in microseconds.
 const TIME_MAX_US: i64 = (838 * 3600 + 59 * 60 + 59) * SECOND_US;
 
-/// `date +- INTERVAL amount unit`. A text date gives a text, as long as it needs to be. What is beyond the range of
-/// DATE and TIME is told of with the text of the expression.
+/// `date +- INTERVAL amount unit`. A text date gives a text, as long as it needs to be. What is beyond the
+/// range of DATE and TIME is told of with the text of the expression.
 pub(crate) fn date_arithmetic(
     (date, amount): (&Value, &Value),
     unit: IntervalUnit,

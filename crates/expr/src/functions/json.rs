@@ -1,6 +1,7 @@
-//! JSON functions. A document is passed as its text: an argument that is meant as a document is parsed, whatever its
-//! type; one that is meant as a value becomes a document when the call is bound ([`as_value`]), so that a text is a
-//! string and a number a number. What MySQL's manual says of each is done by [`turnstile_values::json`].
+//! JSON functions. A document is passed as its text: an argument that is meant as a document is parsed,
+//! whatever its type; one that is meant as a value becomes a document when the call is bound ([`as_value`]),
+//! so that a text is a string and a number a number. What MySQL's manual says of each is done by
+//! [`turnstile_values::json`].
 
 use super::json_arguments::{is_given, path_text};
 use super::result_bytes::build_text;
@@ -99,7 +100,8 @@ pub fn as_order(typed: Typed) -> Typed {
     called("json order", order_of, as_value(typed), kind)
 }
 
-/// A document that rows are sorted by. That arrays and objects have no order in MySQL is told once a statement.
+/// A document that rows are sorted by. That arrays and objects have no order in MySQL is told once a
+/// statement.
 pub fn as_sorted(typed: Typed) -> Typed {
     if typed.kind.column != ColumnType::Json {
         return typed;
@@ -274,7 +276,8 @@ pub(super) fn parsed(call: &Call, arguments: &[Value], nth: usize, held: &mut He
     }
 }
 
-/// The function that an error about a document names: JSON_LENGTH at a path is that of what JSON_EXTRACT finds there.
+/// The function that an error about a document names: JSON_LENGTH at a path is that of what JSON_EXTRACT
+/// finds there.
 pub(super) fn told_as(name: &str, arguments: usize) -> &str {
     match name {
         "json_merge" => "json_merge_preserve",
@@ -465,8 +468,8 @@ fn json_overlaps(call: &Call, arguments: &[Value], context: &EvalContext<'_>) ->
     Ok(Value::boolean(json::overlaps(&one, &other, &mut held)?))
 }
 
-/// JSON_SET and its like: document, then paths and values in turn. A NULL document or path gives NULL; a NULL value is
-/// `null`.
+/// JSON_SET and its like: document, then paths and values in turn. A NULL document or path gives NULL; a NULL
+/// value is `null`.
 fn json_change(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     let change = match call.name {
         "json_insert" => Change::Insert,

@@ -1,7 +1,7 @@
-//! What the arguments of JSON functions are by where they stand: documents, values that become documents, paths, names
-//! of members. Bytes are no text of any of them (3144). A `?` that stands for a document is read as CAST reads it, so
-//! bytes that it is given are a value; a `?` that is given a number, a date or a time is none of characters, so it
-//! names no path and no member.
+//! What the arguments of JSON functions are by where they stand: documents, values that become documents,
+//! paths, names of members. Bytes are no text of any of them (3144). A `?` that stands for a document is read
+//! as CAST reads it, so bytes that it is given are a value; a `?` that is given a number, a date or a time is
+//! none of characters, so it names no path and no member.
 
 use super::json::{as_value, called, cast_as_document, told_as};
 use crate::expr::{Call, EvalContext, Expr, Typed};

@@ -1,5 +1,5 @@
-//! Scalars on their way into documents and out of them: a document where a number is wanted, bytes and truths where a
-//! document is.
+//! Scalars on their way into documents and out of them: a document where a number is wanted, bytes and truths
+//! where a document is.
 
 use super::encode::base64_line;
 use crate::expr::{Call, EvalContext, Expr, ScalarFunction, Typed};
@@ -29,8 +29,8 @@ pub enum Wanted {
     Decimal,
 }
 
-/// What number a function reads an argument as, where hex literals are numbers and documents no texts; None where it
-/// reads no number. `numbers`: it takes nothing else.
+/// What number a function reads an argument as, where hex literals are numbers and documents no texts; None
+/// where it reads no number. `numbers`: it takes nothing else.
 pub(crate) fn wanted_number(name: &str, nth: usize, numbers: bool) -> Option<Wanted> {
     let whole = match name {
         "from_days" | "makedate" | "period_add" | "period_diff" | "char" => true,
@@ -75,7 +75,8 @@ pub(crate) fn wanted_amount(unit: IntervalUnit) -> Option<Wanted> {
     }
 }
 
-/// Whether MySQL reads a count that is a constant once more while it binds the function, so that it tells of it twice.
+/// Whether MySQL reads a count that is a constant once more while it binds the function, so that it tells of
+/// it twice.
 pub(crate) fn reads_count_twice(name: &str, nth: usize, first: Option<&ColumnType>) -> bool {
     match name {
         "space" => nth == 0,
@@ -213,8 +214,8 @@ pub(crate) const MOMENT: &str = "DATETIME/TIMESTAMP";
 /// A document is read as a time.
 pub const TIME: &str = "TIME";
 
-/// A document as the text of a date or a time, a year as its first day; anything else as it is. `source`: the name of
-/// what it comes from, for the warning.
+/// A document as the text of a date or a time, a year as its first day; anything else as it is. `source`: the
+/// name of what it comes from, for the warning.
 pub(crate) fn as_temporal(typed: Typed, wanted: &'static str, source: &str) -> Typed {
     let typed = if wanted == TIME { typed } else { super::clock::sum_of_today(typed, wanted == MOMENT) };
     if let ColumnType::Bit { bits } = typed.kind.column {
@@ -249,8 +250,8 @@ fn read_as(typed: Typed, wanted: &'static str, source: &str, otherwise: Value) -
 }
 
 /// A document as what a column of dates or times takes; anything else, and for any other column, as it is.
-/// Where errors are only warned of, the zero is taken of a column's document that is none, and NULL of one that is
-/// worked out.
+/// Where errors are only warned of, the zero is taken of a column's document that is none, and NULL of one
+/// that is worked out.
 pub(crate) fn as_given_to(typed: Typed, column: &ColumnType, source: &str, is_column: bool) -> Typed {
     let wanted = match column {
         ColumnType::Date => DATE,

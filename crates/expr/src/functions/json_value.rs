@@ -1,4 +1,5 @@
-//! JSON functions that look for values: JSON_VALUE, JSON_SEARCH, MEMBER OF; and what MySQL's form of a document takes.
+//! JSON functions that look for values: JSON_VALUE, JSON_SEARCH, MEMBER OF; and what MySQL's form of a
+//! document takes.
 
 use super::json::{given, parsed};
 use super::json_arguments::path_text;

@@ -1,5 +1,5 @@
-//! Which functions may give NULL although none of their arguments is: what result columns say of themselves, and the
-//! columns that CREATE TABLE ... SELECT makes.
+//! Which functions may give NULL although none of their arguments is: what result columns say of themselves,
+//! and the columns that CREATE TABLE ... SELECT makes.
 
 use super::Typed;
 use crate::expr::{EvalSettings, Expr};

@@ -15,7 +15,8 @@ struct Separators {
     size: usize,
 }
 
-/// Locales whose numbers are not written as `1,234.5`: what is between groups, before the fraction, and their names.
+/// Locales whose numbers are not written as `1,234.5`: what is between groups, before the fraction, and their
+/// names.
 const OTHERS: &[(Option<char>, char, &[&str])] = &[
     (Some('\0'), ',', &["bg_BG"]),
     (Some('\''), '.', &["de_CH"]),
@@ -93,7 +94,8 @@ pub(super) fn format_number(_: &Call, arguments: &[Value], context: &EvalContext
     Ok(Value::from(grouped(&text, &separators)))
 }
 
-/// A double rounded as ROUND() does, with so many digits behind the point; zeros stand for those that it does not have.
+/// A double rounded as ROUND() does, with so many digits behind the point; zeros stand for those that it does
+/// not have.
 fn digits_of_double(number: f64, places: u8) -> String {
     let text = format!("{}", round_double(number, i64::from(places), false));
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));

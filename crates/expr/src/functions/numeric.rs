@@ -371,7 +371,8 @@ fn sign(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<V
 fn rand(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     let Some(seed) = arguments.first() else { return Ok(Value::Double(context.session.random())) };
     let mut sequence = RandomSequence::new(to_i64(seed, context)? as u32);
-    // A seed that is the same for all rows begins one sequence in a statement; any other begins one in each row.
+    // A seed that is the same for all rows begins one sequence in a statement; any other begins one in each
+    // row.
     if call.arguments[0].is_constant() {
         let place = std::ptr::from_ref(call) as usize;
         return Ok(Value::Double(context.session.random_in_sequence(place, sequence)));
@@ -467,8 +468,8 @@ fn conv_of_bits(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> Sql
     Ok(convert_base(number.as_bytes(), 10, to).map_or(Value::Null, Value::from))
 }
 
-/// What BIN and OCT write: whole numbers as they are, of everything else the whole number its text begins with, as CONV
-/// from base 10.
+/// What BIN and OCT write: whole numbers as they are, of everything else the whole number its text begins
+/// with, as CONV from base 10.
 fn in_base_of_ten(value: &Value, base: u64, context: &EvalContext<'_>) -> SqlResult<Value> {
     let number = match value {
         Value::Int(_) | Value::UInt(_) => to_u64_bits(value, context)?,

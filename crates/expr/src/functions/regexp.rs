@@ -1,5 +1,5 @@
-//! Regular expression functions: REGEXP_LIKE, REGEXP_REPLACE, REGEXP_SUBSTR and REGEXP_INSTR, with position, occurrence
-//! and match type. Positions count characters from 1.
+//! Regular expression functions: REGEXP_LIKE, REGEXP_REPLACE, REGEXP_SUBSTR and REGEXP_INSTR, with position,
+//! occurrence and match type. Positions count characters from 1.
 
 use super::result_bytes::{Grown, ResultBytes, build_text};
 use super::{Entry, bigint, entry, text_long};
@@ -15,9 +15,9 @@ pub(super) static FUNCTIONS: &[Entry] = &[
     entry("regexp_instr", (2, 6), regexp_instr, bigint, 0),
 ];
 
-/// The pattern under a match type: `c` and `i` choose the case, the last one counts; `m` lets `^` and `$` match at
-/// lines, `n` lets the dot match their ends; `u` lets only `\\n` end one. It is looked at even if there is no text to
-/// match; None if it is NULL.
+/// The pattern under a match type: `c` and `i` choose the case, the last one counts; `m` lets `^` and `$`
+/// match at lines, `n` lets the dot match their ends; `u` lets only `\\n` end one. It is looked at even if
+/// there is no text to match; None if it is NULL.
 fn compiled(
     call: &Call,
     pattern: &Value,
@@ -69,8 +69,8 @@ fn regexp_like(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> S
     ))
 }
 
-/// REGEXP_REPLACE(text, pattern, replacement, position, occurrence, match type): occurrence 0, the default, means all
-/// of them.
+/// REGEXP_REPLACE(text, pattern, replacement, position, occurrence, match type): occurrence 0, the default,
+/// means all of them.
 fn regexp_replace(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     let Some(compiled) = compiled(call, &arguments[1], arguments.get(5), context)? else {
         return Ok(Value::Null);
@@ -177,9 +177,9 @@ fn regexp_substr(call: &Call, arguments: &[Value], context: &EvalContext<'_>) ->
     Ok(found.map_or(Value::Null, |(start, end)| Value::text(&text[start..end])))
 }
 
-/// REGEXP_INSTR(text, pattern, position, occurrence, return option, match type): where the match begins, or with return
-/// option 1 what comes after it begins. Unlike for the others, the text begins at the position: `^` matches there, and
-/// nothing looks behind it.
+/// REGEXP_INSTR(text, pattern, position, occurrence, return option, match type): where the match begins, or
+/// with return option 1 what comes after it begins. Unlike for the others, the text begins at the position:
+/// `^` matches there, and nothing looks behind it.
 fn regexp_instr(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     let Some(compiled) = compiled(call, &arguments[1], arguments.get(5), context)? else {
         return Ok(Value::Null);

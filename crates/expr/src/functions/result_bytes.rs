@@ -1,8 +1,9 @@
 //! The bytes of a function's result while they grow: never beyond `max_allowed_packet`.
 //!
-//! Every function whose result can be longer than its arguments, or that is told a length, builds it here: a growth is
-//! compared with the limit before memory is taken for it. Beyond the limit the result is NULL with warning 1301, or
-//! that error in a strict change. What is worked through counts, so that KILL ends a result that takes long.
+//! Every function whose result can be longer than its arguments, or that is told a length, builds it here: a
+//! growth is compared with the limit before memory is taken for it. Beyond the limit the result is NULL with
+//! warning 1301, or that error in a strict change. What is worked through counts, so that KILL ends a result
+//! that takes long.
 
 use std::fmt;
 
@@ -69,8 +70,8 @@ impl ResultBytes<'_> {
         if most > self.most as u64 { Err(Stop::TooLong) } else { Ok(()) }
     }
 
-    /// The result is about to become so long: it, its room to grow and the value that is made of it are charged while
-    /// it is built.
+    /// The result is about to become so long: it, its room to grow and the value that is made of it are
+    /// charged while it is built.
     #[inline]
     fn cover(&mut self, length: usize) -> Grown {
         if length > self.covered { self.charge_for(length) } else { Ok(()) }
@@ -193,8 +194,8 @@ fn refused(name: &str, context: &EvalContext<'_>) -> SqlResult<()> {
     context.warn(SqlError::warn_allowed_packet(name, context.settings.result_bytes_max))
 }
 
-/// The result of a call, unless it is longer than `max_allowed_packet`: the last look, for functions whose results are
-/// longer than their arguments by a factor at most and that therefore need no builder.
+/// The result of a call, unless it is longer than `max_allowed_packet`: the last look, for functions whose
+/// results are longer than their arguments by a factor at most and that therefore need no builder.
 #[inline]
 pub fn bounded(value: Value, call: &Call, context: &EvalContext<'_>) -> SqlResult<Value> {
     let length = value.stored_len();

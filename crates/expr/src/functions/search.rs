@@ -1,10 +1,10 @@
 //! Finding one text in another in linear time, under any collation.
 //!
-//! Byte order: the substring search of `memchr`, which is linear in the worst case (two-way). Text is UTF-8, so a match
-//! of bytes begins at a character. Where characters have several weights or none, weights are searched for
-//! (`collation/occurrence.rs`). Other texts compare character by character; both are folded first: every character
-//! becomes the first one met that counts as the same. Folded texts are UTF-8 again, and equal characters are equal
-//! bytes. Short texts are compared in place, which is faster for them.
+//! Byte order: the substring search of `memchr`, which is linear in the worst case (two-way). Text is UTF-8,
+//! so a match of bytes begins at a character. Where characters have several weights or none, weights are
+//! searched for (`collation/occurrence.rs`). Other texts compare character by character; both are folded
+//! first: every character becomes the first one met that counts as the same. Folded texts are UTF-8 again,
+//! and equal characters are equal bytes. Short texts are compared in place, which is faster for them.
 
 use memchr::memmem;
 
@@ -18,7 +18,8 @@ const IN_PLACE_COMPARISONS: usize = 4096;
 /// Bytes that are worked through between two looks for KILL.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// A text in pieces of whole characters, one look for KILL for each: what goes through a long text goes through these.
+/// A text in pieces of whole characters, one look for KILL for each: what goes through a long text goes
+/// through these.
 pub fn pieces<'t>(text: &'t str, context: &EvalContext<'_>) -> impl Iterator<Item = SqlResult<&'t str>> {
     let mut rest = text;
     std::iter::from_fn(move || {

@@ -1,4 +1,5 @@
-//! Functions that serve tools: formats of dates, numbers of time, digests of statements, identifiers of this server.
+//! Functions that serve tools: formats of dates, numbers of time, digests of statements, identifiers of this
+//! server.
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -433,8 +433,8 @@ fn char_of(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResul
     Ok(Value::bytes(char_bytes(arguments, context)?))
 }
 
-/// CHAR(... USING charset) where the character set's bytes have to be read: missing leading bytes are zeros, what is no
-/// text is NULL.
+/// CHAR(... USING charset) where the character set's bytes have to be read: missing leading bytes are zeros,
+/// what is no text is NULL.
 fn char_decoded(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     let mut bytes = char_bytes(arguments, context)?;
     let width = match call.name {

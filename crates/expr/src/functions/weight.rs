@@ -1,8 +1,8 @@
 //! WEIGHT_STRING: the weights by which a value is compared, as bytes.
 //!
-//! The parser makes a call of four arguments out of every form: the value, the characters to which text is cut or
-//! filled up, the bytes of the result, and flags; 0 means that the form does not say. Text weighs by its collation, a
-//! number or a moment as a sort of its column packs it into eight bytes.
+//! The parser makes a call of four arguments out of every form: the value, the characters to which text is
+//! cut or filled up, the bytes of the result, and flags; 0 means that the form does not say. Text weighs by
+//! its collation, a number or a moment as a sort of its column packs it into eight bytes.
 
 use super::result_bytes::build;
 use super::{Entry, entry, literal_length, text_bytes};

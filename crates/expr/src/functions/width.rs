@@ -1,5 +1,5 @@
-//! How many digits the whole numbers of functions have at most, as they are announced: what keeps such a number, and
-//! what computes with it, goes by that.
+//! How many digits the whole numbers of functions have at most, as they are announced: what keeps such a
+//! number, and what computes with it, goes by that.
 
 use crate::expr::{Expr, Typed};
 use turnstile_syntax::ast::{IntervalUnit, IntervalUnit as U};
@@ -10,7 +10,8 @@ use super::string_type;
 /// Digits and sign of a number of which nothing else is known.
 const ANY: u8 = 21;
 
-/// The result of a function with its digits, where it is a whole number of which the function itself does not say them.
+/// The result of a function with its digits, where it is a whole number of which the function itself does not
+/// say them.
 pub(super) fn with_digits(name: &str, kind: ColumnType) -> ColumnType {
     let ColumnType::Int { width: IntWidth::Big, unsigned, display: None, zerofill: false } = kind else {
         return kind;
@@ -93,8 +94,8 @@ pub(super) fn bytes_of_codes(arguments: &[Typed]) -> ColumnType {
     super::bytes_type(u32::try_from(arguments.len()).unwrap_or(u32::MAX).saturating_mul(4))
 }
 
-/// SUBSTRING: what is behind the place, or before it from the end, and no more than is asked for. A place that is not
-/// known may be the first.
+/// SUBSTRING: what is behind the place, or before it from the end, and no more than is asked for. A place
+/// that is not known may be the first.
 pub(super) fn part_behind(arguments: &[Typed]) -> ColumnType {
     let Some(first) = arguments.first().filter(|first| first.kind.column != ColumnType::Null) else {
         return super::text_like_first(arguments);
@@ -114,7 +115,8 @@ pub(super) fn part_behind(arguments: &[Typed]) -> ColumnType {
     string_type(behind.min(wanted), arguments)
 }
 
-/// DATE_FORMAT and its kin: what a known format writes at most; ten characters for each of one that is not known.
+/// DATE_FORMAT and its kin: what a known format writes at most; ten characters for each of one that is not
+/// known.
 pub(super) fn formatted_moment(arguments: &[Typed]) -> ColumnType {
     let Some(format) = arguments.get(1) else { return ColumnType::varchar(0) };
     let written = match &format.expr {

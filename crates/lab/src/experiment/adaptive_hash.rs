@@ -1,11 +1,11 @@
 //! Experiment E3: dbSTRESS with the adaptive hash index on and off, in turn at each number of sessions.
 //!
-//! Three mixes in memory: one object by key (the cheapest use of the shortcut, for CPU time per select), READ only,
-//! READ and WRITE in turn. The selects of one object are compared slice by slice under one load ([`crate::sliced`]):
-//! what the index saves of them is less than the machine's speed changes from cell to cell. Then our own server starts
-//! again over the same data with a pool of a quarter of it, and the last two run again. Published (MySQL 5.5.6): with
-//! the index on its one latch is the hottest point, more so when pages must be read; with it off throughput is lower
-//! from 16 sessions and half from 32.
+//! Three mixes in memory: one object by key (the cheapest use of the shortcut, for CPU time per select), READ
+//! only, READ and WRITE in turn. The selects of one object are compared slice by slice under one load
+//! ([`crate::sliced`]): what the index saves of them is less than the machine's speed changes from cell to
+//! cell. Then our own server starts again over the same data with a pool of a quarter of it, and the last two
+//! run again. Published (MySQL 5.5.6): with the index on its one latch is the hottest point, more so when
+//! pages must be read; with it off throughput is lower from 16 sessions and half from 32.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -27,8 +27,8 @@ use crate::switch::{Switch, counter};
 const SESSIONS: [usize; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 /// The switch's positions.
 const WORDS: [&str; 2] = ["ON", "OFF"];
-/// Length of a slice of point selects: switched off, the index forgets everything, and must learn again while the load
-/// settles.
+/// Length of a slice of point selects: switched off, the index forgets everything, and must learn again while
+/// the load settles.
 const SLICE: Duration = Duration::from_millis(1200);
 const PAGE: i64 = 16_384;
 const LEAST_POOL: i64 = 8 << 20;

@@ -1,10 +1,10 @@
-//! Point selects beside long statements, two workers: a statement that burns CPU for as long as it likes must not hold
-//! up others.
+//! Point selects beside long statements, two workers: a statement that burns CPU for as long as it likes must
+//! not hold up others.
 //!
-//! Ours runs with `thread_pool_size=2`. Point selects from 1 to 64 sessions, alone and while four sessions count two
-//! million rows again and again. Wanted: p99 under 5 ms beside the scans, and scans that pay next to nothing for giving
-//! way: *scan CPU* is the server's CPU for one scan that runs alone. A worker thread per statement would leave the
-//! sharing to the kernel; here it is the scheduler's own work.
+//! Ours runs with `thread_pool_size=2`. Point selects from 1 to 64 sessions, alone and while four sessions
+//! count two million rows again and again. Wanted: p99 under 5 ms beside the scans, and scans that pay next
+//! to nothing for giving way: *scan CPU* is the server's CPU for one scan that runs alone. A worker thread
+//! per statement would leave the sharing to the kernel; here it is the scheduler's own work.
 
 use std::error::Error;
 use std::time::Instant;

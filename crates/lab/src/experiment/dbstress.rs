@@ -1,7 +1,9 @@
-//! dbSTRESS: objects with their section and zone, and twenty lines of history for each, joined with their kind.
+//! dbSTRESS: objects with their section and zone, and twenty lines of history for each, joined with their
+//! kind.
 //!
-//! READ is SELECT1, one object with its lookups by key, and SELECT2, its history ordered by date. WRITE changes one
-//! line of history. Nothing is thought about in between. Statements are prepared, as dbSTRESS's own clients do.
+//! READ is SELECT1, one object with its lookups by key, and SELECT2, its history ordered by date. WRITE
+//! changes one line of history. Nothing is thought about in between. Statements are prepared, as dbSTRESS's
+//! own clients do.
 
 use crate::client::{Client, ClientError};
 use crate::dice::dice;
@@ -59,8 +61,8 @@ impl Mix {
         }
     }
 
-    /// The statements of one transaction. What is written names the `era`, so that no run repeats another's values: a
-    /// row set to what it is does not count as affected.
+    /// The statements of one transaction. What is written names the `era`, so that no run repeats another's
+    /// values: a row set to what it is does not count as affected.
     pub fn script(self, connection: usize, turn: u64, objects: u64, era: u128, steps: &mut Steps) {
         let object = reference(dice(connection, turn, 4) % objects);
         let key = [Parameter::Text(&object)];

@@ -1,11 +1,12 @@
 //! Experiments E1 and E2, the switch: the hot row with deadlock detection on and off, in turn.
 //!
-//! Two variants. *Plain* is E1's statement: a waiter holds nothing that anybody waits for, so a search for it finds
-//! nothing at once. *Private row first* makes every waiter of the hot row a holder, so that a search has something to
-//! follow. Published: 1,000,000 queries took 2,124 s with detection and 1,971 s without at 16 connections, 33,569 s and
-//! 2,612 s at 700; E1's stock server did 30 transactions a second at 1,024 buyers, 3,924 without detection. Then a real
-//! cycle among thousands of waiters: [`super::planted_cycle`]. The switch is flipped under the running load, so that ON
-//! and OFF are compared within the same half second: [`crate::sliced`].
+//! Two variants. *Plain* is E1's statement: a waiter holds nothing that anybody waits for, so a search for it
+//! finds nothing at once. *Private row first* makes every waiter of the hot row a holder, so that a search
+//! has something to follow. Published: 1,000,000 queries took 2,124 s with detection and 1,971 s without at
+//! 16 connections, 33,569 s and 2,612 s at 700; E1's stock server did 30 transactions a second at 1,024
+//! buyers, 3,924 without detection. Then a real cycle among thousands of waiters: [`super::planted_cycle`].
+//! The switch is flipped under the running load, so that ON and OFF are compared within the same half second:
+//! [`crate::sliced`].
 
 use std::error::Error;
 use std::time::Duration;
@@ -33,8 +34,8 @@ type Key = (Variant, usize, Option<bool>);
 const WORDS: [&str; 2] = ["ON", "OFF"];
 /// Length of a slice.
 const SLICE: Duration = Duration::from_millis(100);
-/// A cell gets no more rounds once half the width of its intervals is this: they say what they say. Nothing else ends a
-/// cell early, so a result cannot be waited for.
+/// A cell gets no more rounds once half the width of its intervals is this: they say what they say. Nothing
+/// else ends a cell early, so a result cannot be waited for.
 const NARROW: f64 = 0.012;
 /// At most so many rounds, which take a quarter of an hour.
 const ROUNDS: usize = 6;

@@ -1,8 +1,8 @@
 //! Experiment E1, the flash sale: one row, thousands of buyers.
 //!
-//! Every buyer takes one piece of the same stock in an autocommitted statement, at READ COMMITTED. In the published
-//! measurement (MySQL 5.6.19 and Percona 5.6.25, 32 cores) stock MySQL fell to about 30 transactions a second at 1,024
-//! buyers, and did 3,924 with deadlock detection off.
+//! Every buyer takes one piece of the same stock in an autocommitted statement, at READ COMMITTED. In the
+//! published measurement (MySQL 5.6.19 and Percona 5.6.25, 32 cores) stock MySQL fell to about 30
+//! transactions a second at 1,024 buyers, and did 3,924 with deadlock detection off.
 
 use std::error::Error;
 use std::time::Duration;

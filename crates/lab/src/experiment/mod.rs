@@ -1,4 +1,5 @@
-//! The experiments, one file each: what is run, what is counted, and the table in the layout of the published one.
+//! The experiments, one file each: what is run, what is counted, and the table in the layout of the published
+//! one.
 
 pub mod adaptive_hash;
 pub mod beside_scans;

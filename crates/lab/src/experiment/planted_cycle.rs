@@ -1,9 +1,10 @@
 //! A real cycle planted among thousands of waiters, and the time until its victim is told.
 //!
-//! A holds the hot row and has changed many rows, so that it is never the cheaper one to roll back. Thousands of
-//! sessions wait for the hot row, each holding a row of its own. Then, several times: B changes a row of its own and
-//! waits for the hot row too, at the end of the queue; A asks for B's row, which closes the cycle. The clock runs from
-//! A's statement to the moment B gets error 1213. B's row is another one each time, because A now has the last one.
+//! A holds the hot row and has changed many rows, so that it is never the cheaper one to roll back. Thousands
+//! of sessions wait for the hot row, each holding a row of its own. Then, several times: B changes a row of
+//! its own and waits for the hot row too, at the end of the queue; A asks for B's row, which closes the
+//! cycle. The clock runs from A's statement to the moment B gets error 1213. B's row is another one each
+//! time, because A now has the last one.
 
 use std::error::Error;
 use std::sync::mpsc;

@@ -1,18 +1,19 @@
 //! Experiment E2, the history: hot-row updates while one REPEATABLE READ snapshot stays open.
 //!
-//! A run lasts 60 s, its snapshot is open for the first 40 s. Servers that have `innodb_max_purge_size` run with 0 and
-//! with 500. Before the runs and behind them 20 s pass without any snapshot: the median of those seconds is what a
-//! second of a run is compared with, and their own spread is what the machine does by itself. In the published case the
-//! history list passed 300,000 entries and a purge round took seconds to minutes; here old servers need tens of
-//! milliseconds for the snapshot's one row, because they walk every version made since.
+//! A run lasts 60 s, its snapshot is open for the first 40 s. Servers that have `innodb_max_purge_size` run
+//! with 0 and with 500. Before the runs and behind them 20 s pass without any snapshot: the median of those
+//! seconds is what a second of a run is compared with, and their own spread is what the machine does by
+//! itself. In the published case the history list passed 300,000 entries and a purge round took seconds to
+//! minutes; here old servers need tens of milliseconds for the snapshot's one row, because they walk every
+//! version made since.
 //!
 //! The load is a closed loop: as fast as it goes. Then the same again by the clock, at half of that rate
 //! ([`super::purge_paced`]), where a second has room for the machine's pauses.
 //!
-//! *Whose doing is a slow second?* On a shared machine a second is slow for reasons outside. So each second has its CPU
-//! per transaction: if the server had more to do in it (versions to walk, purge rounds, pages to write), that figure
-//! rises as the rate falls. Seconds in which others used the processors are counted apart, by what they used and not by
-//! what came out.
+//! *Whose doing is a slow second?* On a shared machine a second is slow for reasons outside. So each second
+//! has its CPU per transaction: if the server had more to do in it (versions to walk, purge rounds, pages to
+//! write), that figure rises as the rate falls. Seconds in which others used the processors are counted
+//! apart, by what they used and not by what came out.
 
 use std::error::Error;
 use std::time::Duration;
@@ -81,8 +82,8 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     report.finish(options, contestants)
 }
 
-/// The closed loop, then the clock's. A rate that the caller did not give is a share of what the first server made
-/// without a snapshot; the floor comes last and runs at the same.
+/// The closed loop, then the clock's. A rate that the caller did not give is a share of what the first server
+/// made without a snapshot; the floor comes last and runs at the same.
 fn both_loops(
     contestant: &Contestant,
     options: &Options,
@@ -181,8 +182,8 @@ fn server(
     Ok(usual.tps)
 }
 
-/// Runs the load under the watcher's eyes, and sees that nothing was lost and the snapshot saw its row. With what was
-/// lost.
+/// Runs the load under the watcher's eyes, and sees that nothing was lost and the snapshot saw its row. With
+/// what was lost.
 ///
 /// # Errors
 /// When a connection fails or a question is refused.

@@ -1,12 +1,13 @@
-//! Experiment E2 by the clock: the same updates and the same snapshot as in [`super::purge_lag`], but so many updates a
-//! second as the server can easily do (half of what the closed loop made without a snapshot, or `--rate`).
+//! Experiment E2 by the clock: the same updates and the same snapshot as in [`super::purge_lag`], but so many
+//! updates a second as the server can easily do (half of what the closed loop made without a snapshot, or
+//! `--rate`).
 //!
-//! In the closed loop a second in which the machine was elsewhere for 100 ms has a tenth fewer transactions, whoever
-//! answers. Here an update is due when it is due: a pause makes answers late and is caught up within the second, as
-//! there is room for it, but a server that has too much to do for longer than that is behind in the second and in those
-//! after it. So a second under 0.9 is the server's, unless the floor has such seconds at the same rate; and a stall
-//! that is caught up stands in the latencies, which count from the time at which the update was due. Updates that were
-//! due and never sent are *unsent*.
+//! In the closed loop a second in which the machine was elsewhere for 100 ms has a tenth fewer transactions,
+//! whoever answers. Here an update is due when it is due: a pause makes answers late and is caught up within
+//! the second, as there is room for it, but a server that has too much to do for longer than that is behind
+//! in the second and in those after it. So a second under 0.9 is the server's, unless the floor has such
+//! seconds at the same rate; and a stall that is caught up stands in the latencies, which count from the time
+//! at which the update was due. Updates that were due and never sent are *unsent*.
 
 use std::error::Error;
 use std::time::Duration;

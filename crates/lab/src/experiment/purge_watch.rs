@@ -1,8 +1,8 @@
-//! The watcher of the purge experiment: once a second it notes what was done, how long the history list is, how long
-//! the old snapshot's read takes, and how long sessions that were opened just now need for the same row. Beside it
-//! stands what the second was like for the server and the machine: CPU per transaction, log syncs, pages flushed, idle
-//! processors, and those that others used. A second with few transactions, at the usual CPU for each, in which the
-//! processors idled or others had them, is not the server's doing.
+//! The watcher of the purge experiment: once a second it notes what was done, how long the history list is,
+//! how long the old snapshot's read takes, and how long sessions that were opened just now need for the same
+//! row. Beside it stands what the second was like for the server and the machine: CPU per transaction, log
+//! syncs, pages flushed, idle processors, and those that others used. A second with few transactions, at the
+//! usual CPU for each, in which the processors idled or others had them, is not the server's doing.
 
 use std::error::Error;
 use std::sync::atomic::Ordering;

@@ -1,10 +1,11 @@
-//! Experiment E4, tickets: long scans and point selects when one statement at a time may be inside the engine.
+//! Experiment E4, tickets: long scans and point selects when one statement at a time may be inside the
+//! engine.
 //!
 //! `innodb_thread_concurrency=1`. One `SELECT COUNT(*)` alone; two in parallel with 500 and with 10,000,000
-//! `innodb_concurrency_tickets`; then point selects while two scans go on and on, with both settings. Published (MySQL
-//! 5.5.18, 9,028,285 rows): 16.23 s alone, 95.5 and 92.9 s for two with 500 tickets, 16.1 and 30.6 s with ten million:
-//! the cliff is a scan that leaves and queues again 18,056 times. Last, without a limit, point selects beside four
-//! scans.
+//! `innodb_concurrency_tickets`; then point selects while two scans go on and on, with both settings.
+//! Published (MySQL 5.5.18, 9,028,285 rows): 16.23 s alone, 95.5 and 92.9 s for two with 500 tickets, 16.1
+//! and 30.6 s with ten million: the cliff is a scan that leaves and queues again 18,056 times. Last, without
+//! a limit, point selects beside four scans.
 
 use std::error::Error;
 use std::thread;

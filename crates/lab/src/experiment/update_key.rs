@@ -1,8 +1,10 @@
-//! Experiment E5: updates of an indexed column (sysbench's `update_key`, today `oltp_update_index`), 1 to 64 threads.
+//! Experiment E5: updates of an indexed column (sysbench's `update_key`, today `oltp_update_index`), 1 to 64
+//! threads.
 //!
-//! Every transaction is one prepared, autocommitted `UPDATE ... SET k = k + 1 WHERE id = ?` of a random row, so that
-//! the row moves in the index. The published curves, 8 cores, rise to 8 threads and lose 60 % by 64; two attempts at
-//! better latches collapsed at 4. A server is judged by its whole curve: 64 threads over the best count.
+//! Every transaction is one prepared, autocommitted `UPDATE ... SET k = k + 1 WHERE id = ?` of a random row,
+//! so that the row moves in the index. The published curves, 8 cores, rise to 8 threads and lose 60 % by 64;
+//! two attempts at better latches collapsed at 4. A server is judged by its whole curve: 64 threads over the
+//! best count.
 
 use std::error::Error;
 use std::sync::Arc;

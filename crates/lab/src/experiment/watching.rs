@@ -1,16 +1,16 @@
 //! What looking costs: the hot row with and without somebody who asks for every view ten times a second.
 //!
-//! 1,024 buyers by default. The watchers are the switch of [`crate::sliced`]: they look in one position and rest in the
-//! other, under one and the same load, so that their cost is known better than two runs could tell. There is a session
-//! for each view, because a statement waits its turn among those of the buyers: one session could not ask for all of
-//! them ten times a second. Their statements are part of the server's CPU and of the ratio; the answers are read and
-//! thrown away ([`crate::skim`]), because what a tool makes of them is its own affair. Nothing was published; wanted is
-//! under 2 %.
+//! 1,024 buyers by default. The watchers are the switch of [`crate::sliced`]: they look in one position and
+//! rest in the other, under one and the same load, so that their cost is known better than two runs could
+//! tell. There is a session for each view, because a statement waits its turn among those of the buyers: one
+//! session could not ask for all of them ten times a second. Their statements are part of the server's CPU
+//! and of the ratio; the answers are read and thrown away ([`crate::skim`]), because what a tool makes of
+//! them is its own affair. Nothing was published; wanted is under 2 %.
 //!
-//! Two hundredths are less than a noisy machine's intervals are wide. So the same is done with more watchers too: what
-//! forty looks a second cost is known four times as well, in parts of it, as what ten do. *Ten looks* is that part: the
-//! change divided by the looks a second, times ten. Looks share nothing that would make the fortieth cheaper than the
-//! first, and the two lines show whether it is so.
+//! Two hundredths are less than a noisy machine's intervals are wide. So the same is done with more watchers
+//! too: what forty looks a second cost is known four times as well, in parts of it, as what ten do. *Ten
+//! looks* is that part: the change divided by the looks a second, times ten. Looks share nothing that would
+//! make the fortieth cheaper than the first, and the two lines show whether it is so.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -87,8 +87,8 @@ impl Gate {
     }
 }
 
-/// Looks at a view each period while the gate is open; gives the time of each look in milliseconds. A server that lacks
-/// the view answers with an error, which is an answer like another.
+/// Looks at a view each period while the gate is open; gives the time of each look in milliseconds. A server
+/// that lacks the view answers with an error, which is an answer like another.
 fn watch(mut client: Client, view: &str, gate: &Gate) -> Result<Vec<f64>, ClientError> {
     let mut times = Vec::new();
     let mut buffer = vec![0; READ_BYTES];

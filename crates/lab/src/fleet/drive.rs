@@ -1,7 +1,7 @@
 //! One driver thread: its share of the connections, turned by epoll.
 //!
-//! Packets are written into a buffer that is used again, so that a transaction costs the driver two system calls and no
-//! allocation: what is measured is the server.
+//! Packets are written into a buffer that is used again, so that a transaction costs the driver two system
+//! calls and no allocation: what is measured is the server.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -157,7 +157,8 @@ pub fn drive(
     let mut active = buyers.len() as u64;
     let mut events = Vec::with_capacity(1024);
     let mut landing = vec![0; 16 << 10];
-    // Statements under way at the deadline are waited for: they count, and the table must agree with the count.
+    // Statements under way at the deadline are waited for: they count, and the table must agree with the
+    // count.
     while active > 0 && Instant::now() < deadline + PATIENCE {
         let mut nap = NAP;
         if let Some(pace) = &mut pace {

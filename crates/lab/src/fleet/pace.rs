@@ -1,9 +1,9 @@
 //! The clock of a load by the clock: when the next transaction is due, and which connections rest.
 //!
-//! Transactions come due at equal distances whatever happens. One that is due begins on the connection that has rested
-//! longest; where none rests it waits, and its latency counts from when it was due, so that a server (or a machine)
-//! that stops for a while is seen in all the transactions that should have begun meanwhile and not only in those that
-//! were under way.
+//! Transactions come due at equal distances whatever happens. One that is due begins on the connection that
+//! has rested longest; where none rests it waits, and its latency counts from when it was due, so that a
+//! server (or a machine) that stops for a while is seen in all the transactions that should have begun
+//! meanwhile and not only in those that were under way.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};

@@ -1,4 +1,5 @@
-//! The fleet against servers whose order of answers is written down: who was passed, and when a transaction was due.
+//! The fleet against servers whose order of answers is written down: who was passed, and when a transaction
+//! was due.
 #![allow(clippy::unwrap_used)]
 
 use std::io::{Read, Write};
@@ -24,8 +25,8 @@ fn serve_one(socket: &mut TcpStream, affected: u8) {
     socket.write_all(&[7, 0, 0, 1, 0, affected, 0, 2, 0, 0, 0]).unwrap();
 }
 
-/// Serves the buyers round after round in the order of their coming; buyer 0 only in every `patience`-th round. In the
-/// last round there is nothing left for anybody.
+/// Serves the buyers round after round in the order of their coming; buyer 0 only in every `patience`-th
+/// round. In the last round there is nothing left for anybody.
 fn shop(patience: u64) -> (Target, JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let target = Target::local(listener.local_addr().unwrap().port());

@@ -1,7 +1,7 @@
-//! Tables of the `mysql` database that administration tools read at their start: `user` and `db`, computed from the
-//! accounts, and those about what does not exist here (routines, proxies), empty. Roles are in `roles.rs`. Privileges
-//! of tables and columns are in `privileges.rs`. `time_zone` and its kin are filled by `zones.rs`. They cannot be
-//! written: accounts change by CREATE USER, GRANT and their like.
+//! Tables of the `mysql` database that administration tools read at their start: `user` and `db`, computed
+//! from the accounts, and those about what does not exist here (routines, proxies), empty. Roles are in
+//! `roles.rs`. Privileges of tables and columns are in `privileges.rs`. `time_zone` and its kin are filled by
+//! `zones.rs`. They cannot be written: accounts change by CREATE USER, GRANT and their like.
 
 use super::{row, text};
 use turnstile_catalog::accounts::privileges::PRIVILEGES_LIST;

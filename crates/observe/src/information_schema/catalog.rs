@@ -17,9 +17,9 @@ use turnstile_values::value::Value;
 
 type Rows = Vec<Vec<Value>>;
 
-/// Names of the databases a session may see, the computed ones included. `sys`, and `mysql` while no tables are stored
-/// in it, can be used but are not shown: tools that copy every database that they are shown would copy views, and
-/// tables of MySQL's, that are not there.
+/// Names of the databases a session may see, the computed ones included. `sys`, and `mysql` while no tables
+/// are stored in it, can be used but are not shown: tools that copy every database that they are shown would
+/// copy views, and tables of MySQL's, that are not there.
 pub fn schema_names(db: &Catalog, session: &SessionState) -> Vec<Box<str>> {
     let shown = turnstile_catalog::virtual_table::VIRTUAL_SCHEMAS.iter().filter(|name| **name != "sys");
     let mut names: Vec<Box<str>> = shown.map(|name| (*name).into()).collect();
@@ -72,8 +72,8 @@ pub fn tables(db: &Catalog, session: &SessionState) -> Rows {
 /// Bytes of a page.
 const PAGE_BYTES: u64 = 16384;
 
-/// How large a table is. The rows are what a look at some leaves of the tree says: all of them where there are few, and
-/// rows that a transaction has inserted and not committed are among them, as in InnoDB.
+/// How large a table is. The rows are what a look at some leaves of the tree says: all of them where there
+/// are few, and rows that a transaction has inserted and not committed are among them, as in InnoDB.
 struct Size {
     rows: u64,
     data_bytes: u64,
@@ -145,8 +145,8 @@ pub fn partitions(db: &Catalog, session: &SessionState) -> Rows {
     all_tables(db, session).iter().map(line).collect()
 }
 
-/// The key that stands for a primary one: the primary key, or else the first unique key whose columns are NOT NULL as a
-/// whole.
+/// The key that stands for a primary one: the primary key, or else the first unique key whose columns are NOT
+/// NULL as a whole.
 fn identifying(table: &Table) -> Option<&Key> {
     let whole = |key: &&Key| {
         let part_is_whole = |part: &turnstile_catalog::dictionary::table::Part| {
@@ -274,8 +274,8 @@ pub fn columns(db: &Catalog, session: &SessionState) -> Rows {
     rows
 }
 
-/// What an account holds of what can be held on a column, as SHOW FULL COLUMNS lists it; None if nothing, so that the
-/// column is not to be seen.
+/// What an account holds of what can be held on a column, as SHOW FULL COLUMNS lists it; None if nothing, so
+/// that the column is not to be seen.
 pub fn column_privileges(rights: &Rights, table: &Table, column: &Column) -> Option<String> {
     let of_columns = held_on_column(rights, table, &column.name);
     let seen = of_columns != Privileges::NONE;
@@ -330,8 +330,8 @@ pub fn statistics(db: &Catalog, session: &SessionState) -> Rows {
     statistics_of(db, &all_tables(db, session))
 }
 
-/// Those of some tables. The values of a unique key are as many as the rows; how many those of other keys, or of the
-/// first columns of a key, are is not known, unless there is one row at most.
+/// Those of some tables. The values of a unique key are as many as the rows; how many those of other keys, or
+/// of the first columns of a key, are is not known, unless there is one row at most.
 pub fn statistics_of(db: &Catalog, tables: &[Arc<Table>]) -> Rows {
     let measured = |table: &Arc<Table>| {
         let records = |tree| db.engine().measure_index(tree).map(|size| size.records);

@@ -1,6 +1,6 @@
-//! The tables of information_schema that hold what else was written at databases, tables, columns and keys. No engine
-//! here takes attributes (ENGINE_ATTRIBUTE is refused, SECONDARY_ENGINE_ATTRIBUTE warned of), so each thing has its
-//! row, and nothing stands in it.
+//! The tables of information_schema that hold what else was written at databases, tables, columns and keys.
+//! No engine here takes attributes (ENGINE_ATTRIBUTE is refused, SECONDARY_ENGINE_ATTRIBUTE warned of), so
+//! each thing has its row, and nothing stands in it.
 
 use std::sync::Arc;
 

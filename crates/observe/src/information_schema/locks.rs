@@ -1,9 +1,9 @@
-//! The lock table as rows: data_locks and data_lock_waits of MySQL 8, INNODB_LOCKS and INNODB_LOCK_WAITS of 5.7, and
-//! the view of sys that people read.
+//! The lock table as rows: data_locks and data_lock_waits of MySQL 8, INNODB_LOCKS and INNODB_LOCK_WAITS of
+//! 5.7, and the view of sys that people read.
 //!
-//! Engine keys are translated back: index numbers into names by the dictionary, key bytes into column values by the key
-//! codec. Strings are kept as collation weights, which cannot be turned back, so a key is shown as bytes from its first
-//! string on.
+//! Engine keys are translated back: index numbers into names by the dictionary, key bytes into column values
+//! by the key codec. Strings are kept as collation weights, which cannot be turned back, so a key is shown as
+//! bytes from its first string on.
 
 use std::collections::HashMap;
 use std::fmt::Write;

@@ -1,9 +1,10 @@
-//! Tables of information_schema, performance_schema and sys, and some of `mysql`: computed from memory whenever they
-//! are read. No table takes a latch that a statement needs for longer than it takes to copy a few hundred entries.
+//! Tables of information_schema, performance_schema and sys, and some of `mysql`: computed from memory
+//! whenever they are read. No table takes a latch that a statement needs for longer than it takes to copy a
+//! few hundred entries.
 //!
-//! What monitoring tools ask for again and again (sessions, transactions, locks, counters, the thread pool) is written
-//! line by line from where it lies ([`write()`], [`turnstile_values::cell`]); catalogs and the like are lists of
-//! values.
+//! What monitoring tools ask for again and again (sessions, transactions, locks, counters, the thread pool)
+//! is written line by line from where it lies ([`write()`], [`turnstile_values::cell`]); catalogs and the
+//! like are lists of values.
 
 use crate::status::Observed;
 use turnstile_catalog::accounts::Privileges;

@@ -1,5 +1,5 @@
-//! Privileges on tables and columns as tables: `mysql.tables_priv` and `mysql.columns_priv`, and TABLE_PRIVILEGES and
-//! COLUMN_PRIVILEGES of information_schema, which show what the account may know.
+//! Privileges on tables and columns as tables: `mysql.tables_priv` and `mysql.columns_priv`, and
+//! TABLE_PRIVILEGES and COLUMN_PRIVILEGES of information_schema, which show what the account may know.
 
 use super::server::accounts_seen;
 use super::text;

@@ -1,6 +1,6 @@
-//! Roles as tables: `mysql.role_edges` and `mysql.default_roles`, and what information_schema says of the roles of the
-//! session's account: those that it holds, directly or by other roles (APPLICABLE_ROLES), those of them that may be
-//! handed on, those that are active, and what tables these are good for.
+//! Roles as tables: `mysql.role_edges` and `mysql.default_roles`, and what information_schema says of the
+//! roles of the session's account: those that it holds, directly or by other roles (APPLICABLE_ROLES), those
+//! of them that may be handed on, those that are active, and what tables these are good for.
 
 use super::privileges::{grantable, place, set_text};
 use super::{row, text};

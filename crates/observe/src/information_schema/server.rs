@@ -22,8 +22,8 @@ use turnstile_values::value::Value;
 
 type Rows = Vec<Vec<Value>>;
 
-/// Sessions: all of them with PROCESS, else one's own. Of a statement's text at most `info_chars_max` characters are
-/// shown.
+/// Sessions: all of them with PROCESS, else one's own. Of a statement's text at most `info_chars_max`
+/// characters are shown.
 pub fn processlist(
     db: &Catalog,
     session: &SessionState,
@@ -69,8 +69,9 @@ fn command(entry: &Entry) -> &'static str {
     if entry.interrupt.is_connection_killed() { "Killed" } else { entry.command().name() }
 }
 
-/// Rows of performance_schema.events_waits_summary_global_by_event_name: what threads have slept for latches and
-/// mutexes, in picoseconds. Who enters at once or after a few looks is not timed, so it is not counted here either.
+/// Rows of performance_schema.events_waits_summary_global_by_event_name: what threads have slept for latches
+/// and mutexes, in picoseconds. Who enters at once or after a few looks is not timed, so it is not counted
+/// here either.
 pub fn latch_waits() -> Rows {
     const PS_PER_NS: u64 = 1000;
     let line = |class: &'static LatchClass| {
@@ -194,8 +195,8 @@ pub fn variables(session: &SessionState, global: bool) -> SqlResult<Rows> {
     Ok(rows)
 }
 
-/// Rows of GLOBAL_STATUS; of SESSION_STATUS, where a session's counters are given. Without `commands` those of
-/// `Com_...` are left out.
+/// Rows of GLOBAL_STATUS; of SESSION_STATUS, where a session's counters are given. Without `commands` those
+/// of `Com_...` are left out.
 pub fn status(db: &Observed, session: Option<Totals>, commands: bool, out: &mut Lines<'_>) -> SqlResult<()> {
     const PUBLIC_KEY: &str = "Caching_sha2_password_rsa_public_key";
     let mut shown = false;

@@ -1,4 +1,5 @@
-//! `mysql.time_zone` and its kin: the zones that the binary brings along, as mysql_tzinfo_to_sql would load them.
+//! `mysql.time_zone` and its kin: the zones that the binary brings along, as mysql_tzinfo_to_sql would load
+//! them.
 
 use super::{row, text};
 use turnstile_values::datetime::{ZoneChange, zone_changes, zone_names};

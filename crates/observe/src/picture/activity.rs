@@ -1,8 +1,8 @@
-//! Who is doing what in the engine right now: the sessions' cards joined with a copy of the lock table. INNODB_TRX, the
-//! lock views and SHOW ENGINE INNODB STATUS are all written from this one picture.
+//! Who is doing what in the engine right now: the sessions' cards joined with a copy of the lock table.
+//! INNODB_TRX, the lock views and SHOW ENGINE INNODB STATUS are all written from this one picture.
 //!
-//! A transaction and its locks are joined by the connection's number: a session has one transaction at a time. The
-//! picture is put together without stopping anybody, so a transaction may end while it is taken.
+//! A transaction and its locks are joined by the connection's number: a session has one transaction at a
+//! time. The picture is put together without stopping anybody, so a transaction may end while it is taken.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,8 +23,8 @@ use turnstile_values::datetime::{DateTime, Time, TimeZone};
 use turnstile_values::error::SqlResult;
 use turnstile_values::value::Value;
 
-/// Ids that are shown for transactions that have neither written nor locked begin here; the connection's number is
-/// added. Those with locks have theirs from [`shown_id`], below.
+/// Ids that are shown for transactions that have neither written nor locked begin here; the connection's
+/// number is added. Those with locks have theirs from [`shown_id`], below.
 pub const UNWRITTEN_ID: u64 = (1 << 48) + (1 << 47);
 
 /// The id by which a lock's transaction is shown.

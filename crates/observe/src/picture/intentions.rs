@@ -1,9 +1,10 @@
-//! Intention locks on tables. In InnoDB a transaction locks a table IX or IS before it locks a row of it. Here that
-//! lock is implied: who holds a row's lock, or waits for one, holds its table's intention, and nothing is written down
-//! for it. What the intention keeps away is kept away elsewhere, before the first row: a lock on a whole table is a
-//! metadata gate that is held `ReadLock` or `Exclusive` ([`turnstile_catalog::mdl`]), and a statement that locks rows
-//! holds the same gate `Read` or `Write` until its transaction has given up its locks. So a statement pays nothing
-//! here, and who looks is shown the lock that InnoDB would have.
+//! Intention locks on tables. In InnoDB a transaction locks a table IX or IS before it locks a row of it.
+//! Here that lock is implied: who holds a row's lock, or waits for one, holds its table's intention, and
+//! nothing is written down for it. What the intention keeps away is kept away elsewhere, before the first
+//! row: a lock on a whole table is a metadata gate that is held `ReadLock` or `Exclusive`
+//! ([`turnstile_catalog::mdl`]), and a statement that locks rows holds the same gate `Read` or `Write` until
+//! its transaction has given up its locks. So a statement pays nothing here, and who looks is shown the lock
+//! that InnoDB would have.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,8 +17,8 @@ use super::lock_text::LockNames;
 /// In place of the shard of a lock that the lock table keeps.
 pub const IMPLIED: u32 = u32::MAX;
 
-/// The intentions of all transactions, in order of their first row lock. One per transaction and table: IX covers IS.
-/// Those that the lock table has as locks of their own are left out.
+/// The intentions of all transactions, in order of their first row lock. One per transaction and table: IX
+/// covers IS. Those that the lock table has as locks of their own are left out.
 pub fn implied(locks: &[LockInfo], names: &LockNames) -> Vec<LockInfo> {
     let mut places: HashMap<(u64, TableId), usize> = HashMap::new();
     let mut found: Vec<LockInfo> = Vec::new();

@@ -1,8 +1,9 @@
-//! Transactions and locks in the words of SHOW ENGINE INNODB STATUS: lines that people know and tools parse. Used by
-//! the list of transactions and by LATEST DETECTED DEADLOCK.
+//! Transactions and locks in the words of SHOW ENGINE INNODB STATUS: lines that people know and tools parse.
+//! Used by the list of transactions and by LATEST DETECTED DEADLOCK.
 //!
-//! A lock here has a key and no page. Where the text wants a place, the space is the table's number, the page the
-//! index's, and a lock covers one record, so `n bits` is 1. The key's bytes follow, as the engine compares them.
+//! A lock here has a key and no page. Where the text wants a place, the space is the table's number, the page
+//! the index's, and a lock covers one record, so `n bits` is 1. The key's bytes follow, as the engine
+//! compares them.
 
 use std::collections::HashMap;
 use std::fmt::Write;

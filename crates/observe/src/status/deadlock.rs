@@ -1,8 +1,9 @@
-//! The last deadlock, with what everybody in it was doing: LATEST DETECTED DEADLOCK, and the same text for the server's
-//! log when `innodb_print_all_deadlocks` is on.
+//! The last deadlock, with what everybody in it was doing: LATEST DETECTED DEADLOCK, and the same text for
+//! the server's log when `innodb_print_all_deadlocks` is on.
 //!
-//! The lock room calls before it breaks a circle, while all its members sleep. So the statements copied here are the
-//! ones that met. Only pointers and short texts are copied then; the text is made when somebody reads it.
+//! The lock room calls before it breaks a circle, while all its members sleep. So the statements copied here
+//! are the ones that met. Only pointers and short texts are copied then; the text is made when somebody reads
+//! it.
 
 use std::fmt::Write;
 use std::sync::{Arc, OnceLock};

@@ -1,6 +1,6 @@
-//! The engine's counters under InnoDB's names, as monitoring tools ask for them. Times are milliseconds, as there.
-//! Names that stand for a mechanism that does not exist here are shown with 0, because dashboards divide by them or
-//! draw them.
+//! The engine's counters under InnoDB's names, as monitoring tools ask for them. Times are milliseconds, as
+//! there. Names that stand for a mechanism that does not exist here are shown with 0, because dashboards
+//! divide by them or draw them.
 
 use turnstile_engine::Engine;
 use turnstile_engine::tally::RowTotals;

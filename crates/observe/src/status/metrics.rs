@@ -1,9 +1,10 @@
 //! INNODB_METRICS: counters by name, each with a switch and two zero points.
 //!
-//! The numbers are counted anyway, so a switched-off counter only stops being shown as moving: it keeps the value it
-//! had, and goes on from there when it is switched on again. `innodb_monitor_reset` sets the second zero point
-//! (COUNT_RESET); `innodb_monitor_reset_all` sets all of a counter that is off to 0. The highest and lowest of a value
-//! that goes up and down are the highest and lowest that anybody saw: they are noted when the table is read.
+//! The numbers are counted anyway, so a switched-off counter only stops being shown as moving: it keeps the
+//! value it had, and goes on from there when it is switched on again. `innodb_monitor_reset` sets the second
+//! zero point (COUNT_RESET); `innodb_monitor_reset_all` sets all of a counter that is off to 0. The highest
+//! and lowest of a value that goes up and down are the highest and lowest that anybody saw: they are noted
+//! when the table is read.
 
 use parking_lot::Mutex;
 

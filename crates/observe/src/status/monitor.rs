@@ -1,9 +1,9 @@
-//! SHOW ENGINE INNODB STATUS. The lines are those that monitoring tools parse, in InnoDB's order and spelling, so their
-//! text is a contract; the numbers are this engine's own. Where a mechanism does not exist here (a change buffer,
-//! read-ahead) the line is there with zeros, because parsers expect it.
+//! SHOW ENGINE INNODB STATUS. The lines are those that monitoring tools parse, in InnoDB's order and
+//! spelling, so their text is a contract; the numbers are this engine's own. Where a mechanism does not exist
+//! here (a change buffer, read-ahead) the line is there with zeros, because parsers expect it.
 //!
-//! Rates are differences to the sample before: the one of the last SHOW, or of the start. One mutex keeps that sample;
-//! it is taken for a copy.
+//! Rates are differences to the sample before: the one of the last SHOW, or of the start. One mutex keeps
+//! that sample; it is taken for a copy.
 
 use std::fmt::Write;
 

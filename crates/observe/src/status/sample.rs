@@ -1,6 +1,6 @@
-//! Every number that the status views show, read at one moment: SHOW STATUS, INNODB_METRICS and the rates of SHOW
-//! ENGINE INNODB STATUS all start from it. Reading it takes each lock shard's mutex for a few instructions, nothing
-//! else.
+//! Every number that the status views show, read at one moment: SHOW STATUS, INNODB_METRICS and the rates of
+//! SHOW ENGINE INNODB STATUS all start from it. Reading it takes each lock shard's mutex for a few
+//! instructions, nothing else.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;

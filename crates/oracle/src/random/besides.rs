@@ -1,4 +1,5 @@
-//! What two servers say about an answer besides its rows: the types of its columns and the numbers of warnings.
+//! What two servers say about an answer besides its rows: the types of its columns and the numbers of
+//! warnings.
 
 use turnstile_lab::client::{Client, ClientError};
 use turnstile_lab::reply::Reply;

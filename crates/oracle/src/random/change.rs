@@ -1,6 +1,6 @@
-//! Random changes: UPDATE, DELETE, INSERT ... SELECT, REPLACE, ON DUPLICATE KEY UPDATE, of one table and of joins. What
-//! they leave does not depend on the order in which rows are read: `id` is unique in each table, and joins of changes
-//! go by it.
+//! Random changes: UPDATE, DELETE, INSERT ... SELECT, REPLACE, ON DUPLICATE KEY UPDATE, of one table and of
+//! joins. What they leave does not depend on the order in which rows are read: `id` is unique in each table,
+//! and joins of changes go by it.
 
 use super::schema::{Column, Table};
 use super::{Kind, Maker, Visible};

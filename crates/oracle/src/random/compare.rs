@@ -10,13 +10,13 @@ use crate::answer::row_text;
 /// Errors that a server raises or not depending on what it evaluates first; the order is its own affair.
 const BY_ORDER: &[u16] = &[1690, 1365, 1292, 1411, 1525, 3141, 3157];
 
-/// A document that is compared with a number or a time: while the second server prepares a change in strict mode, it
-/// tries the document as a value of the column's type, refuses it, and never compares it so; in a SELECT it compares
-/// the two.
+/// A document that is compared with a number or a time: while the second server prepares a change in strict
+/// mode, it tries the document as a value of the column's type, refuses it, and never compares it so; in a
+/// SELECT it compares the two.
 const BY_PREPARATION: u16 = 3156;
 
-/// Texts whose collations do not fit, and columns or aggregates that do not fit groups: a statement with both faults is
-/// refused for the one that a server sees first.
+/// Texts whose collations do not fit, and columns or aggregates that do not fit groups: a statement with both
+/// faults is refused for the one that a server sees first.
 const BY_COLLATION: &[u16] = &[1267, 1270, 1271];
 const BY_GROUP: &[u16] = &[1140, 1055, 1056, 1111];
 
@@ -40,8 +40,8 @@ pub struct Outcome {
     pub unordered: u64,
     /// Those that the second server answers as the first does, and otherwise, depending on its plan.
     pub contradicted: u64,
-    /// Those that the first server refuses for ONLY_FULL_GROUP_BY alone: the second one looks for columns that no group
-    /// determines after it has thrown away what constant conditions make needless.
+    /// Those that the first server refuses for ONLY_FULL_GROUP_BY alone: the second one looks for columns
+    /// that no group determines after it has thrown away what constant conditions make needless.
     pub stricter: u64,
     /// Those whose decimals have as many digits as the second server's plan gives them.
     pub digits: u64,
@@ -55,8 +55,9 @@ pub struct Outcome {
     pub warnings: Vec<String>,
 }
 
-/// Ways to run a statement that must not change its rows. Where the second server's rows are other ones then, and ours,
-/// it contradicts itself: which rows it gives is a matter of its optimizer's faults, and says nothing about ours.
+/// Ways to run a statement that must not change its rows. Where the second server's rows are other ones then,
+/// and ours, it contradicts itself: which rows it gives is a matter of its optimizer's faults, and says
+/// nothing about ours.
 const PLANS: &[&str] = &[
     "semijoin=off",
     "semijoin=off,materialization=off",
@@ -135,8 +136,8 @@ impl Pair {
             && !self.cut_by_distinct(query, parameters, &one)?)
     }
 
-    /// Whether the second server gives the first one's rows when it takes another plan, or for the statement in other
-    /// words.
+    /// Whether the second server gives the first one's rows when it takes another plan, or for the statement
+    /// in other words.
     fn contradicts_itself(&mut self, statement: &str) -> Result<bool, ClientError> {
         let (one, two) = self.answers(statement)?;
         for form in equal::forms(statement) {
@@ -150,8 +151,9 @@ impl Pair {
         Ok(self.another_plan(statement, &one)? || self.refuses_unmerged(statement)?)
     }
 
-    /// Whether the second server refuses the statement for its groups once derived tables are not merged: what it gives
-    /// for a column of one that is a constant, where there are no rows, follows from the merging.
+    /// Whether the second server refuses the statement for its groups once derived tables are not merged:
+    /// what it gives for a column of one that is a constant, where there are no rows, follows from the
+    /// merging.
     fn refuses_unmerged(&mut self, statement: &str) -> Result<bool, ClientError> {
         self.two.query("SET optimizer_switch = 'derived_merge=off'")?;
         let other = answer(&mut self.two, statement)?;
@@ -159,9 +161,9 @@ impl Pair {
         Ok(matches!(other, Answer::Error(code) if BY_GROUP.contains(&code)))
     }
 
-    /// Whether the second server has the first one's rows for DISTINCT if it does not put them into a temporary table,
-    /// which cuts a number that became text: the type DECIMAL(3,3) has no place for the 0 before the point beside a
-    /// sign.
+    /// Whether the second server has the first one's rows for DISTINCT if it does not put them into a
+    /// temporary table, which cuts a number that became text: the type DECIMAL(3,3) has no place for the 0
+    /// before the point beside a sign.
     fn cut_by_distinct(
         &mut self,
         query: &Query,
@@ -179,7 +181,8 @@ impl Pair {
         Ok(Answer::Rows(rows) == *one)
     }
 
-    /// Whether ONLY_FULL_GROUP_BY alone makes the difference: without it the first server gives the second one's rows.
+    /// Whether ONLY_FULL_GROUP_BY alone makes the difference: without it the first server gives the second
+    /// one's rows.
     fn is_stricter(&mut self, statement: &str) -> Result<bool, ClientError> {
         let (one, two) = self.answers(statement)?;
         if !matches!((&one, &two), (Answer::Error(1140 | 1055), Answer::Rows(_))) {
@@ -191,8 +194,8 @@ impl Pair {
         Ok(other == two)
     }
 
-    /// Whether WITH ROLLUP stands over no rows. MySQL gives its only row NULL for the keys where it finds no rows, but
-    /// where it knows beforehand that there are none, it shows the keys computed of NULL.
+    /// Whether WITH ROLLUP stands over no rows. MySQL gives its only row NULL for the keys where it finds no
+    /// rows, but where it knows beforehand that there are none, it shows the keys computed of NULL.
     fn of_no_rows(
         &mut self,
         query: &Query,
@@ -209,8 +212,8 @@ impl Pair {
         Ok(one == none && two == none)
     }
 
-    /// Whether the second server has the first one's answer where parts of the query are said otherwise, or left away:
-    /// it does not find that a key of GROUP BY with INTERVAL() is the entry of the select list.
+    /// Whether the second server has the first one's answer where parts of the query are said otherwise, or
+    /// left away: it does not find that a key of GROUP BY with INTERVAL() is the entry of the select list.
     fn contradicts_in_parts(
         &mut self,
         query: &Query,
@@ -228,8 +231,9 @@ impl Pair {
         }
     }
 
-    /// Whether the second server has this answer for the query with literals in place of parameters or the other way
-    /// round, with its condition where no join is made simpler by it, or for all rows of the query as a derived table.
+    /// Whether the second server has this answer for the query with literals in place of parameters or the
+    /// other way round, with its condition where no join is made simpler by it, or for all rows of the query
+    /// as a derived table.
     fn answers_otherwise(
         &mut self,
         query: &Query,
@@ -266,7 +270,8 @@ impl Pair {
         Ok(false)
     }
 
-    /// Whether LIMIT takes rows by the order of documents: the second server warns that it does not sort them.
+    /// Whether LIMIT takes rows by the order of documents: the second server warns that it does not sort
+    /// them.
     fn is_unsorted(&mut self, query: &Query, statement: &str) -> Result<bool, ClientError> {
         if query.limit.is_none() || !matches!(answer(&mut self.two, statement)?, Answer::Rows(_)) {
             return Ok(false);
@@ -404,8 +409,8 @@ impl Pair {
         Ok(())
     }
 
-    /// Whether the second server changes what the first one changes when it is asked in other words, or with literals
-    /// in place of parameters or the other way round.
+    /// Whether the second server changes what the first one changes when it is asked in other words, or with
+    /// literals in place of parameters or the other way round.
     fn changes_otherwise(
         &mut self,
         [change, otherwise]: [&str; 2],
@@ -447,9 +452,9 @@ fn form(text: &str, parameters: bool) -> String {
 /// Between the steps of a prepared statement.
 pub(super) const STEP: &str = ";\n";
 
-/// A decimal of IF or CASE is shown with the digits of the branch that was taken, or with those of its type once it has
-/// gone through a table of MySQL's own; whether sorting, grouping or DISTINCT make it go through one is a matter of the
-/// plan.
+/// A decimal of IF or CASE is shown with the digits of the branch that was taken, or with those of its type
+/// once it has gone through a table of MySQL's own; whether sorting, grouping or DISTINCT make it go through
+/// one is a matter of the plan.
 fn digits_by_plan(query: &Query, one: &Answer, two: &Answer) -> bool {
     let (Answer::Rows(one), Answer::Rows(two)) = (one, two) else { return false };
     let kept =
@@ -530,7 +535,8 @@ fn rounded(text: &[u8]) -> Vec<u8> {
     number.map_or_else(|| text.to_vec(), |number| format!("{:.9e}", number + 0.0).into_bytes())
 }
 
-/// Text as its collation sees it: which of several equal texts MIN, DISTINCT or GROUP BY shows is the server's choice.
+/// Text as its collation sees it: which of several equal texts MIN, DISTINCT or GROUP BY shows is the
+/// server's choice.
 fn folded(text: &[u8]) -> Vec<u8> {
     let text = String::from_utf8_lossy(text).to_lowercase().replace('ä', "a");
     text.trim_end().as_bytes().to_vec()

@@ -1,20 +1,21 @@
-//! Statements that must give the same rows by what the manual says of them. Where the second server gives the first
-//! one's rows for such a form, and other ones for the statement itself, it contradicts itself.
+//! Statements that must give the same rows by what the manual says of them. Where the second server gives the
+//! first one's rows for such a form, and other ones for the statement itself, it contradicts itself.
 //!
 //! What the second server does otherwise, form by form:
 //!
-//! - `COALESCE(x)` for `x`, a CASE, IF or NULLIF: it reads the branch that was taken as a date, a time or a number, and
-//!   not as the text that the whole is; it shows a BIT among decimals as bytes.
-//! - `CASE WHEN x = y THEN NULL ELSE x END` for `NULLIF(x, y)`: it makes a date in it a number once it has compared it
-//!   with one.
-//! - `IF(x >= y, x, y)` or NULL for `GREATEST(x, y)`, and so for LEAST: it takes what is no date for the latest one,
-//!   16383-15-31.
-//! - `MIN(COALESCE(x))` for `MIN(x)`, and so for MAX: with an index it takes the member of an ENUM that comes first in
-//!   the list, not as a text.
+//! - `COALESCE(x)` for `x`, a CASE, IF or NULLIF: it reads the branch that was taken as a date, a time or a
+//!   number, and not as the text that the whole is; it shows a BIT among decimals as bytes.
+//! - `CASE WHEN x = y THEN NULL ELSE x END` for `NULLIF(x, y)`: it makes a date in it a number once it has
+//!   compared it with one.
+//! - `IF(x >= y, x, y)` or NULL for `GREATEST(x, y)`, and so for LEAST: it takes what is no date for the
+//!   latest one, 16383-15-31.
+//! - `MIN(COALESCE(x))` for `MIN(x)`, and so for MAX: with an index it takes the member of an ENUM that comes
+//!   first in the list, not as a text.
 //! - `IF(x IS NULL, NULL, JSON_VALID(x))` for `JSON_VALID(x)`: it gives 0 for NULL of a number or a date.
-//! - `x IN (b, a)` for `x IN (a, b)` with documents: it takes for the first candidate what it has read of another one.
-//! - `IF(RAND() >= 0, x, NULL)` for a constant document: it stores it into the column of numbers beside it, and
-//!   compares what became of it.
+//! - `x IN (b, a)` for `x IN (a, b)` with documents: it takes for the first candidate what it has read of
+//!   another one.
+//! - `IF(RAND() >= 0, x, NULL)` for a constant document: it stores it into the column of numbers beside it,
+//!   and compares what became of it.
 
 /// A call of each name, `IF(` not being the end of another name, as `change` makes it of its argument list.
 fn calls(text: &str, name: &str, change: &dyn Fn(&str) -> String) -> String {

@@ -1,5 +1,5 @@
-//! Random expressions of a wanted kind over the columns in sight, with subqueries that refer to every query around
-//! them.
+//! Random expressions of a wanted kind over the columns in sight, with subqueries that refer to every query
+//! around them.
 
 use super::{Kind, Maker, Visible};
 use crate::random::schema::literal;
@@ -152,9 +152,9 @@ impl Maker<'_> {
         })
     }
 
-    /// A subquery whose aggregate belongs to a query around, which makes that one a query of groups. It has a row for
-    /// each row of its tables, and reads nothing else around: MySQL looks for columns that are not aggregated after it
-    /// has left out what constant conditions make needless.
+    /// A subquery whose aggregate belongs to a query around, which makes that one a query of groups. It has a
+    /// row for each row of its tables, and reads nothing else around: MySQL looks for columns that are not
+    /// aggregated after it has left out what constant conditions make needless.
     fn aggregate_of_around(&mut self, kind: Kind) -> String {
         let value = self.argument(kind, 1);
         let aggregate = self.aggregate_of(kind, &value);
@@ -168,9 +168,9 @@ impl Maker<'_> {
         })
     }
 
-    /// The argument of an aggregate of the innermost query. MySQL gives an aggregate to the outermost query whose
-    /// columns it finds in the argument's subqueries but not in their aggregates, whatever else is in there: subqueries
-    /// here read no query further out.
+    /// The argument of an aggregate of the innermost query. MySQL gives an aggregate to the outermost query
+    /// whose columns it finds in the argument's subqueries but not in their aggregates, whatever else is in
+    /// there: subqueries here read no query further out.
     pub(super) fn argument(&mut self, kind: Kind, depth: usize) -> String {
         let before = (self.hidden, std::mem::replace(&mut self.in_aggregate, true));
         let value = if self.outer_aggregates && self.once_in(2) {
@@ -190,7 +190,8 @@ impl Maker<'_> {
         made
     }
 
-    /// Whether an expression names a column of the innermost query, to which an aggregate over it belongs then.
+    /// Whether an expression names a column of the innermost query, to which an aggregate over it belongs
+    /// then.
     pub(super) fn reads_own(&self, value: &str) -> bool {
         let own = self.scopes.last();
         own.is_some_and(|columns| columns.iter().any(|column| value.contains(column.name.as_str())))

@@ -1,6 +1,6 @@
-//! Functions and operators by what they give. In braces stand what they take: `n` a number, `f` a double, `t` a text,
-//! `d` a date, `m` a time, `b` bytes, `j` a document, `x` any of them, `c` a condition, `k` a small number. None
-//! depends on the moment or on chance.
+//! Functions and operators by what they give. In braces stand what they take: `n` a number, `f` a double, `t`
+//! a text, `d` a date, `m` a time, `b` bytes, `j` a document, `x` any of them, `c` a condition, `k` a small
+//! number. None depends on the moment or on chance.
 
 use super::{Kind, Maker};
 

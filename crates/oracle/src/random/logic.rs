@@ -1,11 +1,12 @@
-//! Oracles that need no second server: a query's answer is compared with that of other queries that must give the same.
+//! Oracles that need no second server: a query's answer is compared with that of other queries that must give
+//! the same.
 //!
-//! - **Partition** (ternary logic partitioning; Rigger and Su, 2020): the rows of a query are those where a condition
-//!   is true, false and unknown, together.
-//! - **No reading order** (non-optimizing reference engine construction; Rigger and Su, 2020): as many rows pass a
-//!   condition behind WHERE as have it true in the select list, where no index can help.
-//! - **Pivot** (pivoted query synthesis; Rigger and Su, 2020): a condition that is true for the values of one row,
-//!   computed from literals alone, must find the row.
+//! - **Partition** (ternary logic partitioning; Rigger and Su, 2020): the rows of a query are those where a
+//!   condition is true, false and unknown, together.
+//! - **No reading order** (non-optimizing reference engine construction; Rigger and Su, 2020): as many rows
+//!   pass a condition behind WHERE as have it true in the select list, where no index can help.
+//! - **Pivot** (pivoted query synthesis; Rigger and Su, 2020): a condition that is true for the values of one
+//!   row, computed from literals alone, must find the row.
 
 use turnstile_lab::client::{Client, ClientError};
 use turnstile_lab::reply::Reply;

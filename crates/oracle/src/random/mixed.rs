@@ -1,5 +1,5 @@
-//! Equal values of several types, which DISTINCT, groups and set operations make one only once each is of their common
-//! type, and which IN compares each with what it has in common with it.
+//! Equal values of several types, which DISTINCT, groups and set operations make one only once each is of
+//! their common type, and which IN compares each with what it has in common with it.
 
 use super::query::Member;
 use super::{Kind, Maker, Query, Visible};
@@ -29,7 +29,8 @@ fn forms(kind: Kind) -> &'static [&'static str] {
 /// Numbers beside a date or a time. Most are none that it says, so that the other candidates decide.
 const NUMBERS: &[&str] = &["# + 1", "CAST(# AS SIGNED) - 7", "5", "2e3", "# * 1.5", "# + 0"];
 
-/// Moments of the day that a time says, or a date; whether they are equal to it depends on what they are compared as.
+/// Moments of the day that a time says, or a date; whether they are equal to it depends on what they are
+/// compared as.
 const MOMENTS: &[&str] = &[
     "TIMESTAMP'2024-02-29 12:30:00'",
     "TIMESTAMP'2024-02-29 00:00:00.50'",

@@ -102,7 +102,8 @@ impl Query {
 }
 
 impl Query {
-    /// The same query with positions for the keys of GROUP BY, which are the first entries of the select list.
+    /// The same query with positions for the keys of GROUP BY, which are the first entries of the select
+    /// list.
     pub fn grouped_by_positions(&self) -> Option<Query> {
         let positions = (1..=self.groups.len()).map(|nth| nth.to_string()).collect();
         let query = Query { groups: positions, ..self.clone() };
@@ -248,9 +249,9 @@ impl Maker<'_> {
         text
     }
 
-    /// A tree of joins, the last of them this one, its columns, and whether it is more than one table. Joins without a
-    /// condition come before outer joins often: `a CROSS JOIN b RIGHT JOIN c ON p` tells in which order a server puts
-    /// them together.
+    /// A tree of joins, the last of them this one, its columns, and whether it is more than one table. Joins
+    /// without a condition come before outer joins often: `a CROSS JOIN b RIGHT JOIN c ON p` tells in which
+    /// order a server puts them together.
     fn join(&mut self, joins: u64, word: Option<&'static str>) -> (String, Vec<Visible>, bool) {
         if joins == 0 {
             let (text, columns) = self.table();

@@ -38,7 +38,8 @@ impl Maker<'_> {
         query
     }
 
-    /// MIN and MAX of columns with members, averages and sums of quotients, and products and quotients of these.
+    /// MIN and MAX of columns with members, averages and sums of quotients, and products and quotients of
+    /// these.
     fn rare_aggregate(&mut self) -> String {
         let members: Vec<String> = self.scopes[0]
             .iter()

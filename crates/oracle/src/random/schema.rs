@@ -1,4 +1,5 @@
-//! Random tables: a few rows of few values each, many of them NULL, with and without keys and generated columns.
+//! Random tables: a few rows of few values each, many of them NULL, with and without keys and generated
+//! columns.
 
 use turnstile_sys::rng::Rng;
 

@@ -1,9 +1,9 @@
 //! Which key a table is read by.
 //!
-//! A condition is looked through for *facts* about single columns: equal to something, in a list, above, below, in one
-//! of several ranges. A key can use facts about its first parts being equal and one more part being in a range. The key
-//! with the lowest guessed cost wins. Every condition is evaluated again on the rows found, so facts may be superfluous
-//! but the ranges must never be too narrow.
+//! A condition is looked through for *facts* about single columns: equal to something, in a list, above,
+//! below, in one of several ranges. A key can use facts about its first parts being equal and one more part
+//! being in a range. The key with the lowest guessed cost wins. Every condition is evaluated again on the
+//! rows found, so facts may be superfluous but the ranges must never be too narrow.
 
 use turnstile_catalog::dictionary::Table;
 use turnstile_expr::expr::{CompareOp, Expr};
@@ -163,8 +163,8 @@ fn mirrored(op: CompareOp) -> CompareOp {
     }
 }
 
-/// Most rows that equality with a part of a key is guessed to find: fewer than the smallest guess of a whole table, so
-/// that in a join the table with a given key comes before one that would be read whole.
+/// Most rows that equality with a part of a key is guessed to find: fewer than the smallest guess of a whole
+/// table, so that in a join the table with a given key comes before one that would be read whole.
 const EQUAL_ROWS_MAX: f64 = 200.0;
 
 /// A way to read a table.

@@ -28,8 +28,8 @@ pub fn takes_any(call: &FunctionCall) -> bool {
     call.schema.is_none() && &*call.name == "any_value"
 }
 
-/// The arguments of JSON_ARRAYAGG and JSON_OBJECTAGG: the last is a value that becomes a part of the document, what
-/// stands before it a name.
+/// The arguments of JSON_ARRAYAGG and JSON_OBJECTAGG: the last is a value that becomes a part of the
+/// document, what stands before it a name.
 fn into_documents(kind: AggregateKind, arguments: &mut Vec<Typed>, call: &FunctionCall) -> SqlResult<()> {
     let count = if kind == AggregateKind::JsonArray { 1 } else { 2 };
     if arguments.len() != count {
@@ -50,7 +50,8 @@ fn into_documents(kind: AggregateKind, arguments: &mut Vec<Typed>, call: &Functi
 pub fn build(block: &mut Block<'_, '_>, call: &FunctionCall) -> SqlResult<(Aggregate, ExprType)> {
     let kind = AggregateKind::of(call).ok_or_else(SqlError::invalid_group_function_use)?;
     let clause = block.scope.clause.get();
-    // What an aggregate computes with: hex literals are numbers for a sum, a FLOAT is its text in GROUP_CONCAT.
+    // What an aggregate computes with: hex literals are numbers for a sum, a FLOAT is its text in
+    // GROUP_CONCAT.
     let fed = match kind {
         AggregateKind::GroupConcat => {
             Some(ColumnType::Text { size: BlobSize::Long, collation: Collation::DEFAULT })
@@ -110,9 +111,9 @@ pub fn build(block: &mut Block<'_, '_>, call: &FunctionCall) -> SqlResult<(Aggre
     Ok((aggregate, result))
 }
 
-/// Makes a COUNT of what is never NULL one of rows, and tells whether it did: nobody evaluates its argument, which then
-/// fails with no error and warns of nothing. A column of a table does neither, and stays; so does a constant with a
-/// moment, whose texts MySQL reads before.
+/// Makes a COUNT of what is never NULL one of rows, and tells whether it did: nobody evaluates its argument,
+/// which then fails with no error and warns of nothing. A column of a table does neither, and stays; so does
+/// a constant with a moment, whose texts MySQL reads before.
 pub fn counts_all(aggregate: &mut Aggregate, is_column: &dyn Fn(usize) -> bool) -> bool {
     let [argument] = &aggregate.arguments[..] else { return false };
     let read = match &argument.expr {
@@ -146,8 +147,8 @@ fn settle(block: &mut Block<'_, '_>, kind: AggregateKind, arguments: &[ast::Expr
     block.settle(&arguments.iter().collect::<Vec<_>>(), is);
 }
 
-/// Gives an aggregate of numbers the digits of its argument's values, and tells whether its own value may have other
-/// ones than its type.
+/// Gives an aggregate of numbers the digits of its argument's values, and tells whether its own value may
+/// have other ones than its type.
 fn takes_own_digits(kind: AggregateKind, distinct: bool, arguments: &mut [Typed]) -> bool {
     let smallest = matches!(kind, AggregateKind::Min | AggregateKind::Max);
     let exact = smallest || matches!(kind, AggregateKind::Sum | AggregateKind::Average);

@@ -1,5 +1,5 @@
-//! One query block while it is planned: binds expressions. What it does about sub-queries and aggregates that it meets
-//! on the way is in `inner`.
+//! One query block while it is planned: binds expressions. What it does about sub-queries and aggregates that
+//! it meets on the way is in `inner`.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -196,8 +196,8 @@ impl<'a, 'p> Block<'a, 'p> {
         Filter { expr, subqueries }
     }
 
-    /// Positions of the correlated sub-queries that an expression reads, and of those that they read in turn, in the
-    /// order in which they must run.
+    /// Positions of the correlated sub-queries that an expression reads, and of those that they read in turn,
+    /// in the order in which they must run.
     pub fn subqueries_of(&self, expr: &Expr) -> Vec<usize> {
         self.subqueries_for(expr.columns())
     }
@@ -381,7 +381,8 @@ impl Resolver for Block<'_, '_> {
     }
 }
 
-/// The type of a value once it has left the block that computed it: TIMESTAMPs were turned into the session's zone.
+/// The type of a value once it has left the block that computed it: TIMESTAMPs were turned into the session's
+/// zone.
 pub fn settled(kind: &ColumnType) -> ColumnType {
     match kind {
         ColumnType::Timestamp { fsp } => ColumnType::DateTime { fsp: *fsp },

@@ -49,15 +49,16 @@ pub struct InsertPlan {
     pub width: usize,
     /// Sub-queries among the values.
     pub subqueries: Vec<Subquery>,
-    /// Those that a value of VALUES reads and that read the row in turn: (row, position in the row, sub-queries).
+    /// Those that a value of VALUES reads and that read the row in turn: (row, position in the row,
+    /// sub-queries).
     pub row_subqueries: Vec<(usize, usize, Vec<usize>)>,
-    /// Columns of the row that values of VALUES refer to, by themselves, in sub-queries or in a default that is written
-    /// out.
+    /// Columns of the row that values of VALUES refer to, by themselves, in sub-queries or in a default that
+    /// is written out.
     pub references: Vec<usize>,
     /// Those of ON DUPLICATE KEY UPDATE that read the row that is there already, or the new one.
     pub duplicate_subqueries: Vec<usize>,
-    /// Frame position of what the query gives besides the row: columns of its tables that ON DUPLICATE KEY UPDATE
-    /// reads.
+    /// Frame position of what the query gives besides the row: columns of its tables that ON DUPLICATE KEY
+    /// UPDATE reads.
     pub source_base: usize,
     /// What it asks of parents and children.
     pub foreign: Option<Box<ForeignPlan>>,
@@ -127,7 +128,8 @@ pub struct ChangeTarget {
     pub light: bool,
 }
 
-/// Whether what an UPDATE assigns, and what its table asks of rows, may be worked out while a page is latched.
+/// Whether what an UPDATE assigns, and what its table asks of rows, may be worked out while a page is
+/// latched.
 fn assigns_lightly(table: &Table, assignments: &[Assigned]) -> bool {
     table.rules_are_light && assignments.iter().flat_map(|(_, value)| value).all(Expr::is_light)
 }
@@ -442,8 +444,9 @@ fn plan_delete_body(context: &PlanContext<'_>, delete: &ast::Delete) -> SqlResul
     Ok(ChangePlan::new(select, targets, delete.ignore))
 }
 
-/// Every table that a DELETE of several names is one of those it reads, by MySQL's rules: a name with a database never
-/// means an alias, one without means an alias or a table of the current database. Errors 1046, 1066 and 1109.
+/// Every table that a DELETE of several names is one of those it reads, by MySQL's rules: a name with a
+/// database never means an alias, one without means an alias or a table of the current database. Errors 1046,
+/// 1066 and 1109.
 fn check_delete_targets(context: &PlanContext<'_>, delete: &ast::Delete) -> SqlResult<()> {
     fn count(tables: &TableRef, fits: &dyn Fn(Option<&ast::TableName>, Option<&str>) -> bool) -> usize {
         match tables {

@@ -1,6 +1,6 @@
-//! What a parameter is that is computed with a date, a time or a moment: the number that the value spells where it is
-//! one, with six digits behind the point beside what has a time of day, and without any beside a date. A text that
-//! says a date or a time in full counts as the number of that. Recorded in
+//! What a parameter is that is computed with a date, a time or a moment: the number that the value spells
+//! where it is one, with six digits behind the point beside what has a time of day, and without any beside a
+//! date. A text that says a date or a time in full counts as the number of that. Recorded in
 //! `tests/mysql/parameters_beside_moments.test`.
 
 use turnstile_expr::expr::{MICROS_SCALE, ParameterKind as Kind};
@@ -8,8 +8,8 @@ use turnstile_values::datetime::{self, DateRules};
 use turnstile_values::decimal::Decimal;
 use turnstile_values::value::{Value, temporal_decimal, to_text};
 
-/// A value beside what is of this kind, with what it is there; `None` for a text that spells no number, or none
-/// without a point where `whole` ones are wanted.
+/// A value beside what is of this kind, with what it is there; `None` for a text that spells no number, or
+/// none without a point where `whole` ones are wanted.
 pub fn beside(kind: Kind, value: &Value, whole: bool) -> Option<(Kind, Value)> {
     let number = match value {
         Value::Int(number) => Decimal::from(*number),
@@ -37,8 +37,8 @@ pub fn beside(kind: Kind, value: &Value, whole: bool) -> Option<(Kind, Value)> {
     }
 }
 
-/// The text of a moment or a time that a column is given: a moment's without what is behind its seconds, a time's
-/// without zeros at its end.
+/// The text of a moment or a time that a column is given: a moment's without what is behind its seconds, a
+/// time's without zeros at its end.
 pub fn stored_text(value: &Value) -> Value {
     let text = match value {
         Value::DateTime(moment) => to_text(&Value::DateTime(moment.truncate_to(0))),

@@ -1,9 +1,9 @@
 //! What the parameters of a prepared statement are, by where they stand and by what they are given.
 //!
-//! MySQL derives a type for each `?` when a statement is prepared: what it is compared or computed with, the column
-//! that it is put into ([`turnstile_expr::expr`] tells us, [`Deriving`] notes it). When the statement is run, a value may keep
-//! that type, as a text does and as a whole number does that stands for a decimal; then it is converted. If any value
-//! may not, each parameter has the type of its value instead.
+//! MySQL derives a type for each `?` when a statement is prepared: what it is compared or computed with, the
+//! column that it is put into ([`turnstile_expr::expr`] tells us, [`Deriving`] notes it). When the statement
+//! is run, a value may keep that type, as a text does and as a whole number does that stands for a decimal;
+//! then it is converted. If any value may not, each parameter has the type of its value instead.
 //!
 //! What an earlier run was given does not count: a text after a number is what it would have been before it.
 
@@ -314,8 +314,8 @@ fn text_as(derived: Derived, value: &Value) -> Fit {
     }
 }
 
-/// A text as the whole number that it spells. One with a sign or a fraction is a DECIMAL where it stands, but beside
-/// BIT and YEAR a fraction is not read.
+/// A text as the whole number that it spells. One with a sign or a fraction is a DECIMAL where it stands, but
+/// beside BIT and YEAR a fraction is not read.
 fn integer_as(derived: Derived, text: &[u8]) -> Fit {
     let unsigned = matches!(derived.kind, Kind::UInt | Kind::Bits);
     match spelt_number(text) {
@@ -351,8 +351,8 @@ fn whole_of(kind: ParameterKind, text: &[u8]) -> Fit {
     }
 }
 
-/// A text that UNION gives a column of numbers: MySQL reads the number that it begins with, and tells nothing of what
-/// follows it.
+/// A text that UNION gives a column of numbers: MySQL reads the number that it begins with, and tells nothing
+/// of what follows it.
 fn joined_as(kind: ParameterKind, text: &[u8]) -> Fit {
     if kind == Kind::Double {
         let (number, _) = parse_double_prefix(text);

@@ -9,8 +9,8 @@ use super::block::Block;
 use super::same::Alike;
 use super::select::Item;
 
-/// Error 3065: rows that DISTINCT makes one could be sorted by either's value. `order` has aliases and positions
-/// replaced.
+/// Error 3065: rows that DISTINCT makes one could be sorted by either's value. `order` has aliases and
+/// positions replaced.
 pub fn check(block: &Block<'_, '_>, order: &[ast::Expr], items: &[Item]) -> SqlResult<()> {
     let items = Alike::of(block, items.iter().map(|item| &item.expr));
     for (nth, expr) in order.iter().enumerate() {

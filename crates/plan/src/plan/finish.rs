@@ -1,5 +1,5 @@
-//! The last pass over a planned block: which columns every table must deliver, whether an index has them all, and
-//! whether it can deliver the order.
+//! The last pass over a planned block: which columns every table must deliver, whether an index has them all,
+//! and whether it can deliver the order.
 
 use std::collections::BTreeSet;
 
@@ -204,9 +204,9 @@ fn use_order(
     false
 }
 
-/// Whether reading a key's ranges one after another gives the order; Some(true) if read backwards. Behind a key's own
-/// parts its entries have the primary key's: a queue is read by `WHERE state = 0 ORDER BY id LIMIT 1 FOR UPDATE` with a
-/// key on `state`, and locks one row.
+/// Whether reading a key's ranges one after another gives the order; Some(true) if read backwards. Behind a
+/// key's own parts its entries have the primary key's: a queue is read by
+/// `WHERE state = 0 ORDER BY id LIMIT 1 FOR UPDATE` with a key on `state`, and locks one row.
 fn delivers(table: &Table, key: usize, ranges: &[KeyRange], order: &[(usize, bool)]) -> Option<bool> {
     let fixed = if ranges.len() == 1 { ranges[0].equal.len() } else { 0 };
     let parts = &table.keys()[key].parts;

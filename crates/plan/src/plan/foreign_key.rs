@@ -1,8 +1,8 @@
-//! What a change of a table's rows asks of tables at the other end of foreign keys, found when the change is planned:
-//! parents that must be there, children that must not, and how far a cascade can reach.
+//! What a change of a table's rows asks of tables at the other end of foreign keys, found when the change is
+//! planned: parents that must be there, children that must not, and how far a cascade can reach.
 //!
-//! A table without foreign keys, and a change that touches no column of one, has no [`ForeignPlan`] and pays nothing
-//! for rows.
+//! A table without foreign keys, and a change that touches no column of one, has no [`ForeignPlan`] and pays
+//! nothing for rows.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! FROM: tables enter the scope in the order written; joins become a list of steps to make, outer joins keep their
-//! right side together.
+//! FROM: tables enter the scope in the order written; joins become a list of steps to make, outer joins keep
+//! their right side together.
 
 use std::sync::Arc;
 
@@ -243,8 +243,8 @@ fn derived(
     Ok(joined)
 }
 
-/// A derived table without groups, DISTINCT, LIMIT or a union is a view of what it reads, and its columns keep their
-/// names.
+/// A derived table without groups, DISTINCT, LIMIT or a union is a view of what it reads, and its columns
+/// keep their names.
 pub fn is_plain_view(query: &ast::Query) -> bool {
     let ast::QueryBody::Select(select) = &query.body else { return false };
     let aggregated = |item: &ast::SelectItem| match item {
@@ -358,8 +358,8 @@ fn join(block: &mut Block<'_, '_>, join: &Join) -> SqlResult<Joined> {
     Ok(Joined { columns, ..joined })
 }
 
-/// The columns of a join in the order of `*`. Columns that it merged come first, in the order of the table that is kept
-/// whole; that table's others and the other's follow. `merged`: pairs of (hidden, shown).
+/// The columns of a join in the order of `*`. Columns that it merged come first, in the order of the table
+/// that is kept whole; that table's others and the other's follow. `merged`: pairs of (hidden, shown).
 fn star(merged: &[(usize, usize)], left: &[usize], right: &[usize], kind: JoinKind) -> Vec<usize> {
     if merged.is_empty() {
         return [left, right].concat();

@@ -1,7 +1,7 @@
 //! ONLY_FULL_GROUP_BY: what a grouped block selects must be the same for all rows of a group.
 //!
-//! A column is determined if it is grouped by, or if the grouped columns (with those that WHERE sets equal to a
-//! constant) contain a whole primary or unique NOT NULL key of its table.
+//! A column is determined if it is grouped by, or if the grouped columns (with those that WHERE sets equal to
+//! a constant) contain a whole primary or unique NOT NULL key of its table.
 
 use std::collections::HashSet;
 
@@ -29,7 +29,8 @@ pub struct Clauses<'c> {
 
 /// What is the same for all rows of a group.
 struct Fixed {
-    /// Whole expressions; for what stands behind the select list its entries too, which are checked themselves.
+    /// Whole expressions; for what stands behind the select list its entries too, which are checked
+    /// themselves.
     exprs: Alike,
     /// Columns, by frame position.
     columns: HashSet<usize>,
@@ -114,8 +115,8 @@ pub fn facts(plan: &QueryPlan) -> Facts {
 /// Columns looked at one by one for others that depend on them; a wider result has keys.
 const COLUMNS_ALONE: usize = 64;
 
-/// Which columns of a block's result depend on others: what its keys and conditions tell of its tables holds for its
-/// rows.
+/// Which columns of a block's result depend on others: what its keys and conditions tell of its tables holds
+/// for its rows.
 pub fn dependences(block: &Block<'_, '_>, select: &ast::Select, items: &[Item]) -> Vec<Dependence> {
     if select.with_rollup {
         return Vec::new();
@@ -153,8 +154,8 @@ fn is_of_group(expr: &ast::Expr) -> bool {
     matches!(expr, ast::Expr::Function(call) if aggregate::is_aggregate(call) || aggregate::takes_any(call))
 }
 
-/// Sets of columns of a query's result of which no two rows have the same values: the keys of its GROUP BY, all columns
-/// of a DISTINCT, a unique key of its only table.
+/// Sets of columns of a query's result of which no two rows have the same values: the keys of its GROUP BY,
+/// all columns of a DISTINCT, a unique key of its only table.
 fn unique_columns(plan: &SelectPlan) -> Vec<Vec<usize>> {
     let item_of = |position: usize| {
         plan.items.iter().position(
@@ -200,8 +201,8 @@ fn position(block: &Block<'_, '_>, expr: &ast::Expr) -> Option<usize> {
     block.scope.find_here(name).ok().flatten().map(|found| found.position)
 }
 
-/// An equality, with the tables (by position in the scope) on whose columns alone it tells something: those that an
-/// outer join fills with NULLs. Without such it speaks of both its sides.
+/// An equality, with the tables (by position in the scope) on whose columns alone it tells something: those
+/// that an outer join fills with NULLs. Without such it speaks of both its sides.
 struct Equality {
     condition: ast::Expr,
     optional: Option<(usize, usize)>,
@@ -250,8 +251,8 @@ fn determined(block: &Block<'_, '_>, select: &ast::Select, keys: &[ast::Expr]) -
             // What is merged into the block that reads it; rows that are kept have their keys.
             let told = table.facts.dependences.iter().filter(|_| table.keeps_names);
             for Dependence { from, to, constant } in told {
-                // An outer join puts NULL for what is always the same otherwise, also for constants, which MySQL takes
-                // for such all the same.
+                // An outer join puts NULL for what is always the same otherwise, also for constants, which
+                // MySQL takes for such all the same.
                 let filled = !constant
                     && optional.get(nth) == Some(&true)
                     && from.iter().all(|column| table.columns[*column].nullable);

@@ -1,5 +1,5 @@
-//! What a block does about the sub-queries and aggregates in its expressions: each gets a place in the frame, which is
-//! filled before what reads it is evaluated.
+//! What a block does about the sub-queries and aggregates in its expressions: each gets a place in the frame,
+//! which is filled before what reads it is evaluated.
 
 use std::sync::Arc;
 
@@ -33,8 +33,8 @@ fn without_star(query: &ast::Query) -> Option<ast::Query> {
     Some(ast::Query { body: ast::QueryBody::Select(Box::new(select)), ..query.clone() })
 }
 
-/// A query without the values of its list, and the order of its rows, that give another value each time or wait:
-/// EXISTS works neither out.
+/// A query without the values of its list, and the order of its rows, that give another value each time or
+/// wait: EXISTS works neither out.
 fn without_varying(query: &ast::Query) -> Option<ast::Query> {
     let ast::QueryBody::Select(select) = &query.body else { return None };
     let aggregates = |expr: &ast::Expr| {
@@ -65,7 +65,8 @@ impl Block<'_, '_> {
             (&*call.name, call.distinct, &call.arguments[..])
             && (&*wait.name, wait.arguments.len()) == ("sleep", 1)
         {
-            // All its values are one, and nobody waits for them. What it is given has to be right all the same.
+            // All its values are one, and nobody waits for them. What it is given has to be right all the
+            // same.
             let operand = Box::new(call.arguments[0].clone());
             let arguments = vec![ast::Expr::Is { operand, test: ast::IsTest::Null, negated: false }];
             return self.place_aggregate(&FunctionCall { arguments, ..call.clone() });
@@ -76,8 +77,9 @@ impl Block<'_, '_> {
             true => self.level_by_binding(call)?,
             false => self.scope.aggregate_level(call),
         };
-        // It belongs to the block of the innermost column it reads; if none may stand there, to the nearest one around
-        // this block that may have it, else to this block. COUNT(*) belongs to the nearest block that may have it.
+        // It belongs to the block of the innermost column it reads; if none may stand there, to the nearest
+        // one around this block that may have it, else to this block. COUNT(*) belongs to the nearest block
+        // that may have it.
         let levels: Vec<usize> = match level {
             Some(level) => (level > 0).then_some(level).into_iter().chain(1..level).collect(),
             None if self.scope.aggregates.get() == AggregateUse::Refused => (1..=self.scope.level).collect(),
@@ -92,8 +94,8 @@ impl Block<'_, '_> {
         self.own_aggregate(call, before)
     }
 
-    /// How many blocks out the innermost column is that an aggregate reads whose arguments have sub-queries. What
-    /// aggregates inside these read is theirs. None if it reads no column.
+    /// How many blocks out the innermost column is that an aggregate reads whose arguments have sub-queries.
+    /// What aggregates inside these read is theirs. None if it reads no column.
     fn level_by_binding(&mut self, call: &FunctionCall) -> SqlResult<Option<usize>> {
         let before = self.scope.aggregates.replace(AggregateUse::Nested);
         let arguments = self.scope.arguments.replace(Some(None));
@@ -114,7 +116,8 @@ impl Block<'_, '_> {
         Ok(level)
     }
 
-    /// An aggregate of this block. `before`: how many sub-queries there were, placed and seen, before its own.
+    /// An aggregate of this block. `before`: how many sub-queries there were, placed and seen, before its
+    /// own.
     fn own_aggregate(&mut self, call: &FunctionCall, before: (usize, usize)) -> SqlResult<Typed> {
         if self.scope.aggregates.get() != AggregateUse::Allowed {
             return Err(SqlError::invalid_group_function_use());
@@ -147,8 +150,8 @@ impl Block<'_, '_> {
         Ok(place)
     }
 
-    /// Plans a query inside this block. Each time it gives up for something that this block can compute, that gets a
-    /// place and the query is planned again.
+    /// Plans a query inside this block. Each time it gives up for something that this block can compute, that
+    /// gets a place and the query is planned again.
     pub(super) fn plan_inner(&mut self, query: &ast::Query, reach: Reach) -> SqlResult<QueryPlan> {
         self.plan_inner_in(self.context, query, reach)
     }
@@ -208,8 +211,8 @@ impl Block<'_, '_> {
         self.place(expr, true)
     }
 
-    /// A statement's columns whose table such a sub-query of the select list reads are announced as nullable, as MySQL
-    /// does.
+    /// A statement's columns whose table such a sub-query of the select list reads are announced as nullable,
+    /// as MySQL does.
     fn note_loosened(&self, plan: &QueryPlan) {
         let QueryPlan::Select(inner) = plan else { return };
         if self.context.depth > 1 || self.scope.clause.get() != "field list" || inner.group.is_none() {
@@ -373,8 +376,8 @@ impl Block<'_, '_> {
         Ok(())
     }
 
-    /// An item of the select list that rows are ordered by as well: where it varies, it gets a place that is filled
-    /// once for both.
+    /// An item of the select list that rows are ordered by as well: where it varies, it gets a place that is
+    /// filled once for both.
     pub(super) fn place_item(&mut self, item: &mut Typed, written: &ast::Expr) {
         if matches!(item.expr, Expr::Column(_))
             || item.kind.column == ColumnType::Json

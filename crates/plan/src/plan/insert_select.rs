@@ -1,5 +1,5 @@
-//! What an INSERT's rows and its ON DUPLICATE KEY UPDATE may read: the row itself, the row that is there, and columns
-//! of the tables that the rows come from.
+//! What an INSERT's rows and its ON DUPLICATE KEY UPDATE may read: the row itself, the row that is there, and
+//! columns of the tables that the rows come from.
 
 use turnstile_catalog::dictionary::Table;
 use turnstile_expr::expr::{EvalSettings, Expr, Typed, given, with_all_of_average, with_own_digits};
@@ -14,9 +14,9 @@ use super::query::{QueryPlan, Source, Step, Subquery};
 use super::scope::{ScopeColumn, ScopeTable, is_aggregated};
 use super::uses::Uses;
 
-/// `INSERT ... SELECT ... ON DUPLICATE KEY UPDATE a = t.b`: the query planned with the columns of its tables behind its
-/// own `width` columns, and these tables; None if nothing of them is read, or they cannot be read behind a GROUP BY or
-/// a UNION.
+/// `INSERT ... SELECT ... ON DUPLICATE KEY UPDATE a = t.b`: the query planned with the columns of its tables
+/// behind its own `width` columns, and these tables; None if nothing of them is read, or they cannot be read
+/// behind a GROUP BY or a UNION.
 pub fn with_tables(
     context: &PlanContext<'_>,
     query: &ast::Query,
@@ -96,9 +96,9 @@ fn table_names(one: &TableRef, into: &mut Vec<(Option<ast::Name>, ast::Name)>) {
     }
 }
 
-/// The values of a query as what the columns take that they are given to: a column of text takes a decimal with the
-/// digits of its value. What else a value becomes, a document a number or a date a text, is worked out when its
-/// column's turn has come: these expressions, over the query's row.
+/// The values of a query as what the columns take that they are given to: a column of text takes a decimal
+/// with the digits of its value. What else a value becomes, a document a number or a date a text, is worked
+/// out when its column's turn has come: these expressions, over the query's row.
 pub fn into_columns(
     (plan, query): (&mut QueryPlan, &ast::Query),
     settings: &EvalSettings,
@@ -198,8 +198,8 @@ pub fn references(
     found
 }
 
-/// Error 1093 if a sub-query reads the table that the statement changes. A derived table may: its rows are there
-/// before.
+/// Error 1093 if a sub-query reads the table that the statement changes. A derived table may: its rows are
+/// there before.
 pub fn refuse_target(subqueries: &[Subquery], table: &Table, alias: &str) -> SqlResult<()> {
     Target { table, name: None }.refuse(subqueries, alias)
 }

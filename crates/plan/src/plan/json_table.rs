@@ -68,8 +68,8 @@ pub enum OnMissing {
     Default(Box<str>),
 }
 
-/// A path of the statement. A long one is kept as its text, because its steps take many times as much, and read
-/// whenever it is followed.
+/// A path of the statement. A long one is kept as its text, because its steps take many times as much, and
+/// read whenever it is followed.
 #[derive(Debug)]
 pub enum GivenPath {
     /// Its steps.

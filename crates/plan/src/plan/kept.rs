@@ -1,7 +1,7 @@
-//! What columns are announced as whose values are kept before they are sent. MySQL collects the rows of DISTINCT, of
-//! most groups and of joins that are sorted in a temporary table; an expression has the type of that table's column
-//! then. Whether there is such a table depends on MySQL's plan; what is asked here is what it does where no index gives
-//! the order.
+//! What columns are announced as whose values are kept before they are sent. MySQL collects the rows of
+//! DISTINCT, of most groups and of joins that are sorted in a temporary table; an expression has the type of
+//! that table's column then. Whether there is such a table depends on MySQL's plan; what is asked here is
+//! what it does where no index gives the order.
 
 use std::sync::Arc;
 
@@ -56,8 +56,8 @@ pub fn announce(plan: &mut QueryPlan, ordered: bool) {
     plan.columns = columns;
 }
 
-/// Groups that are collected in a table have sums, and the least and the greatest, with the digits of their types,
-/// whatever their values have.
+/// Groups that are collected in a table have sums, and the least and the greatest, with the digits of their
+/// types, whatever their values have.
 pub fn keep_groups(plan: &mut SelectPlan) {
     let Some(group) = &plan.group else { return };
     let streamed = group.implicit || !group.rollup.is_empty() || comes_grouped(plan, group);
@@ -77,7 +77,8 @@ pub fn keep_groups(plan: &mut SelectPlan) {
     }
 }
 
-/// The types of a query's columns where its rows are a table of the query around; `united`: with those of others.
+/// The types of a query's columns where its rows are a table of the query around; `united`: with those of
+/// others.
 pub fn types_in_table(plan: &QueryPlan, united: bool) -> Vec<ColumnType> {
     match plan {
         QueryPlan::Select(plan) if !united => {
@@ -95,8 +96,8 @@ pub fn types_in_table(plan: &QueryPlan, united: bool) -> Vec<ColumnType> {
     }
 }
 
-/// How strongly columns hold on to their collations where the rows are a table of the query around: what an aggregate
-/// makes of texts is a column of that table.
+/// How strongly columns hold on to their collations where the rows are a table of the query around: what an
+/// aggregate makes of texts is a column of that table.
 pub fn traits_in_table(plan: &QueryPlan) -> Vec<Traits> {
     let columns = plan.columns().iter();
     let QueryPlan::Select(plan) = plan else { return columns.map(|meta| meta.traits).collect() };

@@ -1,5 +1,5 @@
-//! `sql_auto_is_null`: a WHERE that is nothing but a test of an AUTO_INCREMENT column for NULL finds the row that was
-//! inserted last. What is planned so serves one statement: kept plans serve all sessions.
+//! `sql_auto_is_null`: a WHERE that is nothing but a test of an AUTO_INCREMENT column for NULL finds the row
+//! that was inserted last. What is planned so serves one statement: kept plans serve all sessions.
 
 use turnstile_syntax::ast::{self, BinaryOp, IsTest, Literal};
 use turnstile_values::error::SqlResult;

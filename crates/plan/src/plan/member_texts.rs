@@ -1,6 +1,7 @@
-//! Texts of set operations. TEXT and BLOB among the members make a column of the least TEXT or BLOB that holds the
-//! longest of them, which counts the characters of TEXT, however many bytes each has; a column of numbers beside
-//! TEXT or BLOB gives its values as it shows them; and a parameter that is a moment has few digits behind its seconds.
+//! Texts of set operations. TEXT and BLOB among the members make a column of the least TEXT or BLOB that
+//! holds the longest of them, which counts the characters of TEXT, however many bytes each has; a column of
+//! numbers beside TEXT or BLOB gives its values as it shows them; and a parameter that is a moment has few
+//! digits behind its seconds.
 
 use turnstile_expr::expr::{Call, EvalContext, Expr, Typed};
 use turnstile_expr::functions;

@@ -6,8 +6,8 @@
 //! | HAVING | among the keys of GROUP BY, then in the select list; a column that is in neither is unknown |
 //! | ORDER BY | in the select list, then among the tables' columns; inside an expression the other way round |
 //!
-//! In the select list a name is an entry's alias or its column's name; HAVING also finds a column there that has an
-//! alias.
+//! In the select list a name is an entry's alias or its column's name; HAVING also finds a column there that
+//! has an alias.
 
 use turnstile_expr::expr::{Expr, ParameterKind, Typed};
 use turnstile_syntax::ast::{self, ColumnName, OrderItem};
@@ -58,8 +58,8 @@ pub fn group_keys(
         if is_aggregated(&expr) {
             return Err(refused());
         }
-        // In an entry of the select list an aggregate may be over rows of this block, and has no value before they are
-        // grouped.
+        // In an entry of the select list an aggregate may be over rows of this block, and has no value before
+        // they are grouped.
         if matches!(item.expr, ast::Expr::Literal(_) | ast::Expr::Column(_)) {
             block.scope.aggregates.set(AggregateUse::Nested);
         }
@@ -186,8 +186,9 @@ fn positional(expr: &ast::Expr, items: &[Item], place: &'static str) -> SqlResul
     item.map(|item| item.expr.clone()).ok_or_else(|| SqlError::unknown_column(position, place))
 }
 
-/// The entry of the select list that a name means. In HAVING, which sees no other columns, one whose name it is goes
-/// before one that is a column of this name under an alias. Error 1052 if two columns would do that are not the same.
+/// The entry of the select list that a name means. In HAVING, which sees no other columns, one whose name it
+/// is goes before one that is a column of this name under an alias. Error 1052 if two columns would do that
+/// are not the same.
 fn listed<'i>(
     block: &Block<'_, '_>,
     name: &ColumnName,
@@ -279,7 +280,8 @@ fn having_name(
     if let Some(item) = listed(block, name, items, HAVING)? {
         return Ok(Some(item.expr.clone()));
     }
-    // Other columns of the tables are gone behind the select list; a name may still be one of the blocks around.
+    // Other columns of the tables are gone behind the select list; a name may still be one of the blocks
+    // around.
     let of_expression = items.iter().any(|item| item.expr == ast::Expr::Column(name.clone()));
     match block.scope.find_here(name) {
         Ok(None) => Ok(None),

@@ -1,5 +1,6 @@
-//! The shape of a statement about one row, by its whole primary key: the flash sale's UPDATE, a point SELECT. It is
-//! found once, when the statement is planned, so that running it asks one question instead of going through the plan.
+//! The shape of a statement about one row, by its whole primary key: the flash sale's UPDATE, a point SELECT.
+//! It is found once, when the statement is planned, so that running it asks one question instead of going
+//! through the plan.
 
 use super::change::ChangeTarget;
 use super::query::{Filter, Operand, SelectPlan, Source, Step, TableSource};
@@ -14,15 +15,15 @@ use turnstile_values::value::Value;
 pub struct PointShape {
     /// Its primary key is one integer column, compared with a parameter or a literal.
     integer_key: bool,
-    /// Which of the step's conditions (`matching`, then `filters`) says no more than the key does, if the key is an
-    /// integer that the column can hold: `id = ?`.
+    /// Which of the step's conditions (`matching`, then `filters`) says no more than the key does, if the key
+    /// is an integer that the column can hold: `id = ?`.
     implied: Option<usize>,
 }
 
 impl PointShape {
-    /// The shape of a change; `None` if it is no point change: one range, equal in every part of the primary key,
-    /// nothing but plain, light conditions, light assignments, and neither the primary key nor a unique key nor
-    /// AUTO_INCREMENT among what is assigned.
+    /// The shape of a change; `None` if it is no point change: one range, equal in every part of the primary
+    /// key, nothing but plain, light conditions, light assignments, and neither the primary key nor a unique
+    /// key nor AUTO_INCREMENT among what is assigned.
     pub fn of(select: &SelectPlan, targets: &[ChangeTarget]) -> Option<PointShape> {
         let ([step], [target]) = (select.steps.as_slice(), targets) else { return None };
         let Source::Table(source) = &step.source else { return None };
@@ -38,8 +39,8 @@ impl PointShape {
         is_point.then(|| PointShape::of_key(step, source, table))
     }
 
-    /// The shape of a SELECT; `None` if it needs more than one look at one row, if what it does with the row takes
-    /// long, or if its key is something that may not be worked out twice (`@n := @n + 1`).
+    /// The shape of a SELECT; `None` if it needs more than one look at one row, if what it does with the row
+    /// takes long, or if its key is something that may not be worked out twice (`@n := @n + 1`).
     pub fn of_select(select: &SelectPlan) -> Option<PointShape> {
         let [step] = select.steps.as_slice() else { return None };
         let Source::Table(source) = &step.source else { return None };
@@ -98,7 +99,8 @@ impl PointShape {
         Some(key)
     }
 
-    /// The conditions that the row is still to be asked for, when the key is that of [`PointShape::integer_key`].
+    /// The conditions that the row is still to be asked for, when the key is that of
+    /// [`PointShape::integer_key`].
     pub fn implied(&self) -> Option<usize> {
         self.implied
     }

@@ -1,5 +1,5 @@
-//! What a planned query is. A plan is immutable, holds no values of parameters, and may be run by many sessions at
-//! once.
+//! What a planned query is. A plan is immutable, holds no values of parameters, and may be run by many
+//! sessions at once.
 
 use std::sync::Arc;
 
@@ -74,7 +74,8 @@ impl QueryPlan {
         true
     }
 
-    /// What a subquery or INTO gives has the digits of its values: the columns of which this makes a difference.
+    /// What a subquery or INTO gives has the digits of its values: the columns of which this makes a
+    /// difference.
     pub fn take_own_digits(&mut self) -> Vec<usize> {
         let QueryPlan::Select(plan) = self else { return Vec::new() };
         if plan.distinct {
@@ -111,8 +112,8 @@ pub struct CommonPlan {
     pub body: CommonBody,
     /// Others that it reads: they are run before it, so that a long chain of them is no deep recursion.
     pub reads: Vec<Arc<CommonPlan>>,
-    /// Whether it locks rows as a change would; kept because walking down to where that is known visits shared plans
-    /// again and again.
+    /// Whether it locks rows as a change would; kept because walking down to where that is known visits
+    /// shared plans again and again.
     pub locks_exclusively: bool,
 }
 
@@ -137,8 +138,8 @@ impl CommonBody {
     }
 }
 
-/// A query that reads itself: its seed's rows are the first round, and what the blocks make of the rows of a round is
-/// the next one, until a round is empty.
+/// A query that reads itself: its seed's rows are the first round, and what the blocks make of the rows of a
+/// round is the next one, until a round is empty.
 #[derive(Debug)]
 pub struct RecursivePlan {
     /// Names the rows of the round before in `blocks`.
@@ -434,7 +435,8 @@ impl Subquery {
     }
 }
 
-/// The number of the sub-query whose result lies at a place of the frame. They lie in the order in which they came.
+/// The number of the sub-query whose result lies at a place of the frame. They lie in the order in which they
+/// came.
 pub fn placed_at(subqueries: &[Subquery], position: usize) -> Option<usize> {
     let nth = subqueries.partition_point(|one| one.position <= position).checked_sub(1)?;
     subqueries[nth].places().contains(&position).then_some(nth)
@@ -537,8 +539,8 @@ pub struct Aggregate {
     pub result: ColumnType,
     /// Whether its value may have other digits behind the point than its type.
     pub own_digits: bool,
-    /// Digits behind the point that its decimals have in a table of groups: those of AVG are its sum's. None: it is
-    /// kept in no such table.
+    /// Digits behind the point that its decimals have in a table of groups: those of AVG are its sum's. None:
+    /// it is kept in no such table.
     pub kept_scale: Option<u8>,
     /// GROUP_CONCAT
     pub separator: Box<[u8]>,
@@ -555,8 +557,8 @@ pub struct SetPlan {
     pub columns: Arc<[ColumnMeta]>,
     /// Types that members' values become.
     pub kinds: Vec<ColumnType>,
-    /// Columns whose texts do not agree on a collation; where this is a member of another set operation, that one may
-    /// settle it.
+    /// Columns whose texts do not agree on a collation; where this is a member of another set operation, that
+    /// one may settle it.
     pub undecided: Vec<bool>,
     /// ORDER BY, over the result's columns.
     pub order: Vec<OrderKey>,

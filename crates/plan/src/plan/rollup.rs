@@ -1,9 +1,9 @@
-//! GROUP BY ... WITH ROLLUP: besides the groups there is a row for all groups that agree in the first keys, one for
-//! each number of keys, in which the other keys are NULL. GROUPING() tells these rows apart.
+//! GROUP BY ... WITH ROLLUP: besides the groups there is a row for all groups that agree in the first keys,
+//! one for each number of keys, in which the other keys are NULL. GROUPING() tells these rows apart.
 //!
-//! A key that is a column has its place in the frame already; any other gets one, and what is written as the key is
-//! written means that place behind GROUP BY. Each key has a second place, which is 1 in rows where the key is NULL for
-//! being summed over.
+//! A key that is a column has its place in the frame already; any other gets one, and what is written as the
+//! key is written means that place behind GROUP BY. Each key has a second place, which is 1 in rows where the
+//! key is NULL for being summed over.
 
 use turnstile_expr::expr::{ArithmeticOp, Expr, Typed};
 use turnstile_syntax::ast::{self, FunctionCall};
@@ -61,7 +61,8 @@ fn is_key(block: &Block<'_, '_>, key: &Key, expr: &ast::Expr) -> bool {
     same(block, &key.expr, expr)
 }
 
-/// What an expression behind GROUP BY means if it is a key. Inside aggregates keys have the values of their rows.
+/// What an expression behind GROUP BY means if it is a key. Inside aggregates keys have the values of their
+/// rows.
 pub fn meaning(block: &Block<'_, '_>, expr: &ast::Expr) -> Option<Typed> {
     if block.rollup.is_empty() || block.scope.arguments.get().is_some() {
         return None;
@@ -69,7 +70,8 @@ pub fn meaning(block: &Block<'_, '_>, expr: &ast::Expr) -> Option<Typed> {
     block.rollup.iter().find(|key| is_key(block, key, expr)).map(|key| key.meaning.clone())
 }
 
-/// A key as it is given and sorted by: an ENUM or a SET is a text. Where it is computed with it has its number.
+/// A key as it is given and sorted by: an ENUM or a SET is a text. Where it is computed with it has its
+/// number.
 pub fn shown(key: Typed) -> Typed {
     let length = key.kind.column.text_length();
     let to = match key.kind.column {

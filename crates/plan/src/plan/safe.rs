@@ -1,5 +1,6 @@
-//! What `sql_safe_updates` lets through beyond the rows that a key finds here. MySQL makes ranges of conditions that
-//! leave out next to nothing (`<>`, NOT IN, IS NOT NULL) and calls the change safe; here they are tested row by row.
+//! What `sql_safe_updates` lets through beyond the rows that a key finds here. MySQL makes ranges of
+//! conditions that leave out next to nothing (`<>`, NOT IN, IS NOT NULL) and calls the change safe; here they
+//! are tested row by row.
 
 use turnstile_catalog::dictionary::{Part, Table};
 use turnstile_expr::expr::{CompareOp, Expr};

@@ -1,4 +1,5 @@
-//! Whether two expressions of a block are the same one, however their columns are named: `t.a + 1` is `a + 1`.
+//! Whether two expressions of a block are the same one, however their columns are named: `t.a + 1` is
+//! `a + 1`.
 
 use std::convert::Infallible;
 use std::mem::discriminant;

@@ -1,20 +1,21 @@
 //! Names in a query block, and the frame they point into.
 //!
-//! Every query block computes with one *frame*: a flat row of values. The tables of FROM have their columns there, side
-//! by side; behind them come places for what is computed along the way, given out as the planner meets it:
+//! Every query block computes with one *frame*: a flat row of values. The tables of FROM have their columns
+//! there, side by side; behind them come places for what is computed along the way, given out as the planner
+//! meets it:
 //!
 //! ```text
 //! | t1.a t1.b | t2.x t2.y z | SUM(x) | (SELECT ..) | outer.a |
 //!   table       table         aggregate  sub-query    column of the query around this one
 //! ```
 //!
-//! A name that is not found in the block is looked up in the block around it; if it is there, the frame gets a place
-//! for it that is filled before the inner block runs. Which names of the block around are seen is its [`Reach`]: a
-//! derived table does not see its neighbours.
+//! A name that is not found in the block is looked up in the block around it; if it is there, the frame gets
+//! a place for it that is filled before the inner block runs. Which names of the block around are seen is its
+//! [`Reach`]: a derived table does not see its neighbours.
 //!
-//! An inner block may need something of an outer one that is not computed yet: an aggregate over the outer block's
-//! rows, or an alias of its select list. It then notes what it wants and gives up; the outer block makes a place for it
-//! and plans the inner one again (`Block::plan_inner`).
+//! An inner block may need something of an outer one that is not computed yet: an aggregate over the outer
+//! block's rows, or an alias of its select list. It then notes what it wants and gives up; the outer block
+//! makes a place for it and plans the inner one again (`Block::plan_inner`).
 
 use std::cell::{Cell, RefCell};
 
@@ -61,20 +62,22 @@ pub struct ScopeTable {
     pub base: usize,
     /// The column that `_rowid` means.
     pub row_id: Option<usize>,
-    /// A table without a primary key has a place behind its columns, for the number that the engine knows its row by.
+    /// A table without a primary key has a place behind its columns, for the number that the engine knows its
+    /// row by.
     pub numbered: bool,
     /// What is known of the rows of a derived table.
     pub facts: Facts,
     /// Its columns' own names, where they go by others: the new row of INSERT under an alias.
     pub own_names: Vec<Box<str>>,
-    /// Its columns go by these names in a result, however a statement spells them: a view, or a derived table that is
-    /// one.
+    /// Its columns go by these names in a result, however a statement spells them: a view, or a derived table
+    /// that is one.
     pub keeps_names: bool,
     /// An outer join may fill its columns with NULL, as the query is written.
     pub optional: bool,
 }
 
-/// The column that `_rowid` means: the integer that is alone in the primary key, or without one in a unique key.
+/// The column that `_rowid` means: the integer that is alone in the primary key, or without one in a unique
+/// key.
 fn row_id(table: &Table) -> Option<usize> {
     let alone = |key: &turnstile_catalog::dictionary::Key| match key.parts.as_slice() {
         [part] if table.columns()[part.column].kind.is_integer() => Some(part.column),
@@ -197,8 +200,8 @@ pub enum Reach {
     Inside,
     /// Those of the blocks around the next one: a derived table.
     Beyond,
-    /// Those of blocks of this level and further out: a query of WITH, which is read somewhere below the block it
-    /// stands in.
+    /// Those of blocks of this level and further out: a query of WITH, which is read somewhere below the
+    /// block it stands in.
     From(usize),
 }
 
@@ -253,8 +256,8 @@ pub struct Scope<'p> {
     pub sight: Cell<Option<(usize, usize)>>,
     /// Whether aggregates are allowed now.
     pub aggregates: Cell<AggregateUse>,
-    /// While an aggregate's arguments are bound: the level of the innermost block whose columns they have been seen to
-    /// read.
+    /// While an aggregate's arguments are bound: the level of the innermost block whose columns they have
+    /// been seen to read.
     pub arguments: Cell<Option<Option<usize>>>,
     /// Aliases that inner blocks may read.
     pub aliases: RefCell<Vec<Alias>>,
@@ -262,8 +265,8 @@ pub struct Scope<'p> {
     pub items_bound: Cell<usize>,
     /// Aggregates that have a place, for inner blocks.
     pub known_aggregates: RefCell<Vec<(FunctionCall, Resolved)>>,
-    /// Columns that an aggregating sub-query of the select list reads beside its aggregates: their tables' columns are
-    /// announced as nullable.
+    /// Columns that an aggregating sub-query of the select list reads beside its aggregates: their tables'
+    /// columns are announced as nullable.
     pub loosened: RefCell<Vec<usize>>,
     wanted: RefCell<Option<Wanted>>,
     width: Cell<usize>,
@@ -332,8 +335,8 @@ impl<'p> Scope<'p> {
         Ok(found)
     }
 
-    /// Tells the aggregate around, if there is one, of a column that it reads. Columns of blocks inside it are not its
-    /// own.
+    /// Tells the aggregate around, if there is one, of a column that it reads. Columns of blocks inside it
+    /// are not its own.
     fn note_argument(&self, position: usize) {
         let mut scope = self;
         while scope.arguments.get().is_none() {
@@ -420,8 +423,8 @@ impl<'p> Scope<'p> {
         }
     }
 
-    /// How many blocks out an aggregate's rows are found: those of the innermost block whose columns it reads.
-    /// None if it reads no column.
+    /// How many blocks out an aggregate's rows are found: those of the innermost block whose columns it
+    /// reads. None if it reads no column.
     pub fn aggregate_level(&self, call: &FunctionCall) -> Option<usize> {
         let mut level = None;
         let mut visit = |one: &ast::Expr| {
@@ -459,8 +462,8 @@ impl<'p> Scope<'p> {
         self.parent?.scope.level_of_place(there).map(|level| level + 1)
     }
 
-    /// The place of an aggregate over the rows of the block that is `level` blocks out; None if none may stand there
-    /// now.
+    /// The place of an aggregate over the rows of the block that is `level` blocks out; None if none may
+    /// stand there now.
     pub fn outer_aggregate(&self, call: &FunctionCall, level: usize) -> SqlResult<Option<Resolved>> {
         if let Some(further) = level.checked_sub(1) {
             let Some(outside) = self.parent else { return Ok(None) };
@@ -501,7 +504,8 @@ impl<'p> Scope<'p> {
         uses.note((&table.schema, &table.name), name, wanted, unnamed);
     }
 
-    /// A name that means nothing: who may read some columns of a table only is not told that it has none of this name.
+    /// A name that means nothing: who may read some columns of a table only is not told that it has none of
+    /// this name.
     fn note_unknown(&self, name: &ColumnName, error: &SqlError) {
         let meant = name.table.as_deref().is_none_or(|wanted| {
             self.tables.iter().any(|table| table.goes_by(name.schema.as_deref(), wanted))

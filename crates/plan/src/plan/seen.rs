@@ -1,5 +1,5 @@
-//! What a block has placed already, found by how it was written: a statement of many thousand sub-queries or aggregates
-//! asks for each of them, so none is compared with all the others.
+//! What a block has placed already, found by how it was written: a statement of many thousand sub-queries or
+//! aggregates asks for each of them, so none is compared with all the others.
 
 use std::hash::{BuildHasher, Hash};
 

@@ -1,8 +1,8 @@
 //! SELECT: from syntax to [`SelectPlan`].
 //!
-//! Order of work: tables into the scope; conditions bound and steps made; GROUP BY; select list; HAVING; ORDER BY; then
-//! one pass over everything bound tells which columns each table must deliver, and with that whether an index covers
-//! them and whether it can deliver the order.
+//! Order of work: tables into the scope; conditions bound and steps made; GROUP BY; select list; HAVING;
+//! ORDER BY; then one pass over everything bound tells which columns each table must deliver, and with that
+//! whether an index covers them and whether it can deliver the order.
 
 use turnstile_engine::{LockWait, RowLock};
 
@@ -173,8 +173,8 @@ fn bind_items(block: &mut Block<'_, '_>, items: &[Item]) -> SqlResult<Vec<Typed>
     Ok(bound)
 }
 
-/// Values that are kept before they are shown have all digits of their types: those of DISTINCT, of groups, and of
-/// joined rows that are sorted.
+/// Values that are kept before they are shown have all digits of their types: those of DISTINCT, of groups,
+/// and of joined rows that are sorted.
 fn keep_digits(
     block: &Block<'_, '_>,
     select: &ast::Select,
@@ -291,8 +291,8 @@ pub fn limit_plan(block: &mut Block<'_, '_>, limit: Option<&Limit>) -> SqlResult
     Ok(LimitPlan { count: Some(count), offset: offset.map(|typed| typed.expr) })
 }
 
-/// Bytes that are announced as if they were a number without sign: a hex literal, and what is one, and the bits of
-/// bytes.
+/// Bytes that are announced as if they were a number without sign: a hex literal, and what is one, and the
+/// bits of bytes.
 fn is_of_unsigned_bytes(expr: &ast::Expr) -> bool {
     match expr {
         ast::Expr::Literal(ast::Literal::Hex(_)) => true,

@@ -93,8 +93,8 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
         reads.iter().all(|at| self.filled.contains(at) || self.block.scope.column_at(*at).is_none())
     }
 
-    /// Which table is read next. Where each would be read whole and rows are locked, it is one from which another is
-    /// found by a key: rows that are only looked at would be locked too.
+    /// Which table is read next. Where each would be read whole and rows are locked, it is one from which
+    /// another is found by a key: rows that are only looked at would be locked too.
     fn cheapest(&mut self, tables: &[Pending], waiting: &[Condition]) -> usize {
         let costs: Vec<f64> = tables.iter().map(|one| self.cost(one, waiting)).collect();
         let least = |costs: &[f64]| {
@@ -253,7 +253,8 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
         })
     }
 
-    /// Equalities between this source's columns and what is known, when the source would be read whole each time.
+    /// Equalities between this source's columns and what is known, when the source would be read whole each
+    /// time.
     fn hash_keys(
         &self,
         source: &Source,

@@ -1,13 +1,13 @@
-//! Times among the dates of a set operation. MySQL stores what IF, CASE, MAX and their kin give as texts, and the text
-//! of a time of day is seldom a moment: most become the zero date, which is told of.
+//! Times among the dates of a set operation. MySQL stores what IF, CASE, MAX and their kin give as texts, and
+//! the text of a time of day is seldom a moment: most become the zero date, which is told of.
 
 use turnstile_expr::expr::moment_of_text;
 use turnstile_syntax::ast::{self, QueryBody, SelectItem};
 
 use super::query::{QueryPlan, SelectPlan, SetPlan};
 
-/// Changes the items of the members, which were written so. The first of them may be a set operation of what was
-/// written first.
+/// Changes the items of the members, which were written so. The first of them may be a set operation of what
+/// was written first.
 pub(super) fn take(plan: &mut SetPlan, queries: &[&ast::Query]) {
     let SetPlan { members, columns, kinds, .. } = plan;
     let mut queries = queries;

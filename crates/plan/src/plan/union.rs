@@ -39,7 +39,8 @@ pub fn plan(
     settled_set(plan)
 }
 
-/// The members of a set operation. They are `sent` if rows go out as they come, not through a table that has them all.
+/// The members of a set operation. They are `sent` if rows go out as they come, not through a table that has
+/// them all.
 fn planned(
     context: &PlanContext<'_>,
     first: &ast::Query,
@@ -109,7 +110,8 @@ fn sorted(
     Ok(QueryPlan::Select(Box::new(super::select::plan(context, &select, around, parent)?)))
 }
 
-/// What ORDER BY of a set operation may not have: an aggregate, and columns of the tables of one of its members.
+/// What ORDER BY of a set operation may not have: an aggregate, and columns of the tables of one of its
+/// members.
 fn refuse_order(order: &[OrderItem]) -> SqlResult<()> {
     for (nth, item) in order.iter().enumerate() {
         if is_aggregated(&item.expr) {
@@ -128,7 +130,8 @@ fn refuse_order(order: &[OrderItem]) -> SqlResult<()> {
     Ok(())
 }
 
-/// A set operation over queries that are planned. Error 1271 if texts of a column do not agree on a collation.
+/// A set operation over queries that are planned. Error 1271 if texts of a column do not agree on a
+/// collation.
 pub fn assemble(
     context: &PlanContext<'_>,
     members: Vec<(SetOperator, QueryPlan)>,
@@ -162,8 +165,8 @@ fn combined(
         let is_text_later = stays_apart && at > 1 && becomes_text(&kinds, &members[at..]);
         if is_text_later || !goes_on && undecided.contains(&true) {
             if at > 1 {
-                // The rows before are told apart by the collation that they are left with, and are texts of the type
-                // that they have.
+                // The rows before are told apart by the collation that they are left with, and are texts of
+                // the type that they have.
                 let rest = members.split_off(at);
                 let nothing = Around { order_by: &[], limit: None, locking: &[] };
                 let before = QueryPlan::Set(Box::new(combined(context, members, nothing, sent, parent)?));
@@ -233,8 +236,8 @@ fn becomes_text(kinds: &[ExprType], more: &[(SetOperator, QueryPlan)]) -> bool {
     })
 }
 
-/// The operations that MySQL takes for one with the last one. Texts must agree among the members of one operation; those of an operation
-/// inside another may disagree, and are then of no collation in that one.
+/// The operations that MySQL takes for one with the last one. Texts must agree among the members of one
+/// operation; those of an operation inside another may disagree, and are then of no collation in that one.
 #[derive(Default)]
 struct Term {
     operators: Vec<SetOperator>,
@@ -242,7 +245,8 @@ struct Term {
 }
 
 impl Term {
-    /// Adds a member. Whether the operation goes on with it, and whether the operations that the member is made of belong to it.
+    /// Adds a member. Whether the operation goes on with it, and whether the operations that the member is
+    /// made of belong to it.
     fn take(&mut self, operator: SetOperator, member: &QueryPlan) -> (bool, bool) {
         let first = self.members == 0;
         self.members += 1;
@@ -278,7 +282,8 @@ fn takes_in(operator: SetOperator, other: SetOperator) -> bool {
     }
 }
 
-/// Literals and bytes of a member that become text of the character set of their column, and decimals that become text.
+/// Literals and bytes of a member that become text of the character set of their column, and decimals that
+/// become text.
 fn convert_literals(member: &mut QueryPlan, kinds: &[ExprType]) -> SqlResult<()> {
     let QueryPlan::Select(plan) = member else { return Ok(()) };
     let passes_on = !plan.distinct && plan.group.is_none();
@@ -301,8 +306,8 @@ fn convert_literals(member: &mut QueryPlan, kinds: &[ExprType]) -> SqlResult<()>
     Ok(())
 }
 
-/// The type of a column of which one query's values are of one type, another's of another, each with whether its texts do not agree on a
-/// collation; and whether they do not now.
+/// The type of a column of which one query's values are of one type, another's of another, each with whether
+/// its texts do not agree on a collation; and whether they do not now.
 fn common_kind(
     context: &PlanContext<'_>,
     (one, one_open): (&ExprType, bool),
@@ -316,7 +321,8 @@ fn common_kind(
     let connection = context.eval.settings.connection_collation;
     let meeting = Meeting { operation: "UNION", purpose: Purpose::Result, connection };
     let parties = [party(one), party(other)];
-    // Texts that do not agree are refused, unless a column behind them says in which collation all are compared.
+    // Texts that do not agree are refused, unless a column behind them says in which collation all are
+    // compared.
     let (agreed, open) = match (one_open, other_open) {
         (false, false) => {
             let agreed = meeting.agree(&parties)?;
@@ -345,8 +351,8 @@ fn party(kind: &ExprType) -> Party {
     Party { collation: Collation::Binary, traits }
 }
 
-/// Whether a text has a collation of its own that ends a disagreement: that of a column or an explicit one, but not the one
-/// that a disagreement is left with.
+/// Whether a text has a collation of its own that ends a disagreement: that of a column or an explicit one,
+/// but not the one that a disagreement is left with.
 fn settles(party: Party) -> bool {
     matches!(party.traits.derivation, Derivation::Explicit | Derivation::Implicit)
         && party.collation != Collation::Utf8mb4Bin
@@ -403,7 +409,8 @@ pub fn plan_values(
     Ok(QueryPlan::Values(Box::new(ValuesPlan { rows: bound, kinds, columns, order, limit })))
 }
 
-/// How many columns the rows of VALUES have. Errors 3942, 1136 and 3943 for rows that have none, not as many, or DEFAULT among them.
+/// How many columns the rows of VALUES have. Errors 3942, 1136 and 3943 for rows that have none, not as many,
+/// or DEFAULT among them.
 fn shape_of(rows: &[Vec<ast::Expr>]) -> SqlResult<usize> {
     let width = rows.first().map_or(0, Vec::len);
     if width == 0 {

@@ -1,6 +1,6 @@
-//! Which columns of which tables a statement uses, and what for: noted whenever a name is resolved, judged before the
-//! plan runs (`session/rights.rs`). Every [`Scope`](super::scope::Scope) writes into the one [`Uses`] of its statement,
-//! so that no clause can read a column unnoticed.
+//! Which columns of which tables a statement uses, and what for: noted whenever a name is resolved, judged
+//! before the plan runs (`session/rights.rs`). Every [`Scope`](super::scope::Scope) writes into the one
+//! [`Uses`] of its statement, so that no clause can read a column unnoticed.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -73,8 +73,8 @@ impl Uses {
     }
 }
 
-/// What a plan uses. It never changes, and its number is no other's: who was asked about it once need not be asked
-/// again while what he may do stays the same.
+/// What a plan uses. It never changes, and its number is no other's: who was asked about it once need not be
+/// asked again while what he may do stays the same.
 #[derive(Debug)]
 pub struct UseList {
     tables: Box<[TableUse]>,

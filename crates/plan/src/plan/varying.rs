@@ -1,6 +1,7 @@
-//! What gives another value each time it is worked out: RAND(), UUID(), SLEEP(), assignments and their kin. A query
-//! that has some is run again for each row that reads it, as MySQL does (`SELECT (SELECT UUID()) FROM t`), and a column
-//! that is ordered by its alias is worked out once for both. Recorded in `tests/mysql/varying.test`.
+//! What gives another value each time it is worked out: RAND(), UUID(), SLEEP(), assignments and their kin. A
+//! query that has some is run again for each row that reads it, as MySQL does
+//! (`SELECT (SELECT UUID()) FROM t`), and a column that is ordered by its alias is worked out once for both.
+//! Recorded in `tests/mysql/varying.test`.
 
 use turnstile_syntax::ast::{Expr, JoinCondition, Query, QueryBody, SelectItem, TableRef};
 use turnstile_syntax::walk;

@@ -1,6 +1,7 @@
-//! When a row asks for a wait. SLEEP and GET_LOCK have places in the frame that are filled before the expression around
-//! them is evaluated, as those of sub-queries are; but a lock that nobody asked for must not be taken. So each wait has
-//! guards: what must hold of the values before it in the same expression for the evaluation to come to its place.
+//! When a row asks for a wait. SLEEP and GET_LOCK have places in the frame that are filled before the
+//! expression around them is evaluated, as those of sub-queries are; but a lock that nobody asked for must
+//! not be taken. So each wait has guards: what must hold of the values before it in the same expression for
+//! the evaluation to come to its place.
 //!
 //! | in | the wait is asked for if |
 //! |---|---|
@@ -15,8 +16,8 @@
 //! | any other place | always |
 //!
 //! A guard is evaluated besides the expression that it was taken from. Where that would show (an assignment,
-//! RELEASE_LOCK, RAND), the wait has none and always happens, and so does one that stands in two places. Behind more
-//! than `GUARDS_MAX` conditions none may stand: each is worked out again for each wait.
+//! RELEASE_LOCK, RAND), the wait has none and always happens, and so does one that stands in two places.
+//! Behind more than `GUARDS_MAX` conditions none may stand: each is worked out again for each wait.
 
 use std::sync::Arc;
 
@@ -191,8 +192,8 @@ impl Walk<'_> {
 }
 
 impl Block<'_, '_> {
-    /// Notes when the waits that have been placed since there were `before` sub-queries are asked for by an expression
-    /// that was just bound.
+    /// Notes when the waits that have been placed since there were `before` sub-queries are asked for by an
+    /// expression that was just bound.
     pub(super) fn guard_waits(&mut self, before: usize, root: &Expr) -> SqlResult<()> {
         if !self.subqueries[before..].iter().any(is_wait) {
             return Ok(());

@@ -6,14 +6,14 @@
 //!          └─ CommonPlan <────────────────────┘
 //! ```
 //!
-//! A name means the nearest query of this name around, else a table. Each query is planned once, where it is defined,
-//! and names share its plan. The queries that names can mean are a list in the [`PlanContext`]; whoever plans a block
-//! with a WITH makes a longer one.
+//! A name means the nearest query of this name around, else a table. Each query is planned once, where it is
+//! defined, and names share its plan. The queries that names can mean are a list in the [`PlanContext`];
+//! whoever plans a block with a WITH makes a longer one.
 //!
-//! With RECURSIVE a query may read itself: its body is a UNION of blocks that do not (the seed) and, behind them,
-//! blocks that do, each once and in its own FROM. The seed is planned first, since its columns give the result's types;
-//! there a name that means the query itself is an error. Then each of the others is planned with the name meaning the
-//! rows of the round before.
+//! With RECURSIVE a query may read itself: its body is a UNION of blocks that do not (the seed) and, behind
+//! them, blocks that do, each once and in its own FROM. The seed is planned first, since its columns give the
+//! result's types; there a name that means the query itself is an error. Then each of the others is planned
+//! with the name meaning the rows of the round before.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -32,8 +32,8 @@ use super::scope::{Outside, Reach, ScopeColumn};
 use super::select::{Around, limit_plan};
 use super::union;
 
-/// Errors that end a statement whatever of it is looked at: killed, out of time, of memory or of the stack, nested too
-/// deeply.
+/// Errors that end a statement whatever of it is looked at: killed, out of time, of memory or of the stack,
+/// nested too deeply.
 const ENDS_ALL: [u16; 7] = [1037, 1038, 1041, 1317, 1436, 3024, 1473];
 
 /// A query that a name can mean.
@@ -55,8 +55,8 @@ pub struct Named {
 enum Reading {
     /// Its rows.
     Rows(Arc<CommonPlan>),
-    /// It reads columns of blocks around the WITH, so that it is planned where it is read, like a derived table. It
-    /// sees blocks from this level on, and so many of the queries with names.
+    /// It reads columns of blocks around the WITH, so that it is planned where it is read, like a derived
+    /// table. It sees blocks from this level on, and so many of the queries with names.
     Again { query: Rc<ast::Query>, level: usize, known: usize },
     /// It has a fault, which is told to whom reads it: MySQL looks at no query that nobody names.
     Failed(Box<SqlError>),
@@ -315,8 +315,8 @@ fn recursive(
     Ok((columns, CommonBody::Recursive(Box::new(plan))))
 }
 
-/// Whether a recursive query throws rows away that it has already. What stands before its first recursive block, the
-/// `seeds` blocks, has its own UNION DISTINCT.
+/// Whether a recursive query throws rows away that it has already. What stands before its first recursive
+/// block, the `seeds` blocks, has its own UNION DISTINCT.
 fn is_distinct(name: &str, rest: &[(SetOperator, ast::Query)], seeds: usize) -> SqlResult<bool> {
     let mut distinct = false;
     for (nth, (operator, _)) in rest.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! The thread beside the workers: it polls tasks that stepped aside, because what they do next takes long and nobody
-//! waits for it but their own client. Reports on all sessions are of that kind.
+//! The thread beside the workers: it polls tasks that stepped aside, because what they do next takes long and
+//! nobody waits for it but their own client. Reports on all sessions are of that kind.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,8 +12,8 @@ use turnstile_sys::{due, relief};
 use super::Host;
 use super::task::{TaskWaker, Work, drop_session};
 
-/// Tasks that may queue here; more stay with their worker. A look takes some hundred microseconds, and there is one
-/// thread.
+/// Tasks that may queue here; more stay with their worker. A look takes some hundred microseconds, and there
+/// is one thread.
 const QUEUE_MAX: usize = 8;
 
 #[derive(Default)]
@@ -84,8 +84,8 @@ impl Aside {
         }
     }
 
-    /// Polls a task once. What it waits for next wakes it at home. True: that took so long that another thread has
-    /// taken over.
+    /// Polls a task once. What it waits for next wakes it at home. True: that took so long that another
+    /// thread has taken over.
     fn run(&self, task: &Arc<TaskWaker>, work: Work) -> bool {
         let mut work = work;
         let mut context = Context::from_waker(&work.waker);

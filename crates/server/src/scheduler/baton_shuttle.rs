@@ -1,12 +1,12 @@
-//! The scheduler under every schedule that shuttle thinks of: the files that are shipped, over a kernel made for the
-//! model (`events_shuttle.rs`). `./x shuttle`, or `RUSTFLAGS="--cfg shuttle" cargo test --release -p turnstile-server
-//! --lib -- shuttle`.
+//! The scheduler under every schedule that shuttle thinks of: the files that are shipped, over a kernel made
+//! for the model (`events_shuttle.rs`). `./x shuttle`, or
+//! `RUSTFLAGS="--cfg shuttle" cargo test --release -p turnstile-server --lib -- shuttle`.
 //!
-//! A play is a random script for each session: it waits for tokens, gives tokens (plainly, or as a lock that is handed
-//! on, so that the other becomes a guest), waits for its client's bytes and for the log, gives way, steps aside, or
-//! holds its thread up. Every token and byte that a script waits for is in another script before it, so if anybody is
-//! left waiting a wake-up was lost, and shuttle says that nobody can go on. Meanwhile the watch takes every poll for a
-//! stall, which is the most that it can do.
+//! A play is a random script for each session: it waits for tokens, gives tokens (plainly, or as a lock that
+//! is handed on, so that the other becomes a guest), waits for its client's bytes and for the log, gives way,
+//! steps aside, or holds its thread up. Every token and byte that a script waits for is in another script
+//! before it, so if anybody is left waiting a wake-up was lost, and shuttle says that nobody can go on.
+//! Meanwhile the watch takes every poll for a stall, which is the most that it can do.
 #![allow(clippy::unwrap_used)]
 
 use std::future::poll_fn;
@@ -368,8 +368,8 @@ fn check(rounds: usize, cast: Cast) -> Arc<Tally> {
     config.stack_size = 256 << 10;
     let tally: Arc<Tally> = Arc::default();
     let counted = tally.clone();
-    // One half by coin at every step; the other with few changes of who goes first, so that one thread goes far while
-    // another stands still.
+    // One half by coin at every step; the other with few changes of who goes first, so that one thread goes
+    // far while another stands still.
     let random = shuttle::scheduler::RandomScheduler::new(rounds / 2);
     let counting = counted.clone();
     shuttle::Runner::new(random, config.clone()).run(move || play(cast, &counting));

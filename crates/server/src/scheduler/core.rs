@@ -15,16 +15,17 @@ use super::group::{Group, Member};
 use super::readiness::Readiness;
 use super::task::{NOBODY, NewTask, TaskWaker, Work, drop_session, next_guest, take_woken};
 
-/// Events taken from the kernel in one turn. A turn answers nobody before its sync: in long ones the clients that were answered last
-/// have run dry while the rest is executed, in short ones the sync weighs more. `bench/cell` with flash_sale and 1,024
-/// or 4,096 threads shows what another number does.
+/// Events taken from the kernel in one turn. A turn answers nobody before its sync: in long ones the clients
+/// that were answered last have run dry while the rest is executed, in short ones the sync weighs more.
+/// `bench/cell` with flash_sale and 1,024 or 4,096 threads shows what another number does.
 const EVENTS_PER_TURN_MAX: usize = 128;
 /// Tasks that a thread runs in one turn because they were handed a lock by one of its own.
 const GUESTS_PER_TURN_MAX: u32 = 128;
-/// A worker with one busy client whose last sleep was shorter than this looks for work for so long before it sleeps again: a client
-/// that answers at once is not made to wait for a thread to wake up.
+/// A worker with one busy client whose last sleep was shorter than this looks for work for so long before it
+/// sleeps again: a client that answers at once is not made to wait for a thread to wake up.
 const LINGER: Duration = Duration::from_micros(50);
-/// A worker has one busy client if so many turns in a row had one event. With several, some other client needs the processor.
+/// A worker has one busy client if so many turns in a row had one event. With several, some other client
+/// needs the processor.
 const LONE_TURNS: u32 = 32;
 /// Polls of one task in a row because somebody wanted it meanwhile.
 const AGAIN_MAX: u32 = 3;
@@ -138,7 +139,8 @@ impl Group {
         true
     }
 
-    /// Polls what is ready by priority, then lets the host sync for all of them and polls those whom the sync woke.
+    /// Polls what is ready by priority, then lets the host sync for all of them and polls those whom the sync
+    /// woke.
     fn turn<'g>(&'g self, core: Baton<'g>) -> Option<Baton<'g>> {
         let high_ran = !core.high.is_empty();
         let mut core = self.poll_high(core)?;
@@ -203,7 +205,8 @@ impl Group {
         events.clear();
         if !core.is_idle() || core.owes_turn_end {
             if std::mem::take(&mut core.ran_long) {
-                // Without it a client that was just answered waits for the kernel's next tick if every processor has a long statement.
+                // Without it a client that was just answered waits for the kernel's next tick if every
+                // processor has a long statement.
                 thread::yield_now();
             }
             self.events.look(events);
@@ -381,7 +384,8 @@ impl Group {
         None
     }
 
-    /// The baton is lost, and this thread may sleep from here on: nobody else knows what it owes, and whom it woke.
+    /// The baton is lost, and this thread may sleep from here on: nobody else knows what it owes, and whom it
+    /// woke.
     fn leave(&self) {
         if due::settle() {
             while self.host.turn_end() {}

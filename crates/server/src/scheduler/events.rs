@@ -1,5 +1,5 @@
-//! What the kernel tells a group: events of its sockets, and the bell that ends its sleep. The only file of the
-//! scheduler that makes system calls; the model has another in its place (`events_shuttle.rs`).
+//! What the kernel tells a group: events of its sockets, and the bell that ends its sleep. The only file of
+//! the scheduler that makes system calls; the model has another in its place (`events_shuttle.rs`).
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -87,7 +87,8 @@ impl Events {
         Ok(epoll::add(&self.0, &**socket, EventData::new_u64(u64::from(index)), interest)?)
     }
 
-    /// Watches it no longer. The kernel forgets a socket when its last handle closes, but the session may share it.
+    /// Watches it no longer. The kernel forgets a socket when its last handle closes, but the session may
+    /// share it.
     pub fn forget(&self, socket: &Socket) {
         let _ = epoll::delete(&self.0, &**socket);
     }

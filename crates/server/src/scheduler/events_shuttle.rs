@@ -1,5 +1,6 @@
-//! The kernel in the model: the same promises as `events.rs` (edge-triggered, a new socket's state is told once, a ring
-//! that came before the sleep ends it), made of a mutex and a condition variable that the model's scheduler sees.
+//! The kernel in the model: the same promises as `events.rs` (edge-triggered, a new socket's state is told
+//! once, a ring that came before the sleep ends it), made of a mutex and a condition variable that the
+//! model's scheduler sees.
 
 use std::io::{self, ErrorKind};
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! A group: an epoll instance, the sessions pinned to it, and the threads that may drive it, one at a time.
 //!
-//! The right to touch the sessions is the lock of [`Group::core`], called the baton. Its holder runs the loop of the
-//! README and lets go of it only while it polls one session (or syncs the log), taking just that session along. If the
-//! poll does not end, [`super::watch`] sends another thread, which finds the baton free and goes on with everybody
-//! else.
+//! The right to touch the sessions is the lock of [`Group::core`], called the baton. Its holder runs the loop
+//! of the README and lets go of it only while it polls one session (or syncs the log), taking just that
+//! session along. If the poll does not end, [`super::watch`] sends another thread, which finds the baton free
+//! and goes on with everybody else.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -34,8 +34,8 @@ pub struct Counters {
     pub throttles: AtomicU64,
     /// Stalls seen.
     pub stalls: AtomicU64,
-    /// Sessions polled (by the thread that holds the baton; there is no listener in a group). Written by the holder
-    /// only.
+    /// Sessions polled (by the thread that holds the baton; there is no listener in a group). Written by the
+    /// holder only.
     pub polls: AtomicU64,
 }
 

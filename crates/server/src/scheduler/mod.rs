@@ -23,8 +23,8 @@ pub use task::Session;
 
 /// What the server does for the groups.
 pub trait Host: Send + Sync {
-    /// Called when every ready task of a turn has run: the place for one sync on behalf of all of them. Threads of one
-    /// group may be in it at once. True: it is to be called again before the thread sleeps.
+    /// Called when every ready task of a turn has run: the place for one sync on behalf of all of them.
+    /// Threads of one group may be in it at once. True: it is to be called again before the thread sleeps.
     fn turn_end(&self) -> bool;
     /// Whether a pool has a thread for those who step aside.
     fn has_aside(&self) -> bool {

@@ -183,8 +183,8 @@ impl Pool {
         }
     }
 
-    /// A thread of the group works for long inside a poll and says so: another goes on with the group's other sessions
-    /// at once. False: there are `thread_pool_max_threads` already.
+    /// A thread of the group works for long inside a poll and says so: another goes on with the group's other
+    /// sessions at once. False: there are `thread_pool_max_threads` already.
     pub(super) fn relieve(self: &Arc<Self>, group: &Arc<Group>) -> bool {
         group.relieved.fetch_add(1, Ordering::Relaxed);
         if group.core.is_locked() || group.coming.load(Ordering::Acquire) > 0 {
@@ -217,7 +217,8 @@ impl Pool {
         }
         group.stalled_ms.fetch_add(waited_ms as u32, Ordering::Relaxed);
         group.counters.stalls.fetch_add(1, Ordering::Relaxed);
-        // In this order: a thread that arrives in between counts among the active before it no longer counts as coming.
+        // In this order: a thread that arrives in between counts among the active before it no longer counts
+        // as coming.
         let coming = group.coming.load(Ordering::Acquire);
         let relieved = group.relieved.load(Ordering::Relaxed);
         let active = coming + group.active.load(Ordering::Relaxed).saturating_sub(relieved);

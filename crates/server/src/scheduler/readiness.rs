@@ -1,14 +1,15 @@
 //! What a session knows of its socket between two system calls: whether a read could succeed.
 //!
-//! The sockets are registered edge-triggered once and for all, so a session that has drained its socket leaves the
-//! flag cleared and simply returns `Pending`; the host sets it and polls the session at the next event. A write needs
-//! no flag: whoever finds the send buffer full is polled when the kernel says that there is room.
+//! The sockets are registered edge-triggered once and for all, so a session that has drained its socket
+//! leaves the flag cleared and simply returns `Pending`; the host sets it and polls the session at the next
+//! event. A write needs no flag: whoever finds the send buffer full is polled when the kernel says that there
+//! is room.
 //!
-//! The flag is cleared before the read, never after it: the session may run on another thread than the one that takes
-//! its group's events (as a guest, aside, or because it is held up), and an event between the read and the clearing
-//! would be forgotten, with a client that waits for its answer for ever. What comes before the read is read; what comes
-//! after it is told after the clearing. (A plain store does: the kernel reads and fills a socket under the socket's
-//! lock, which orders it before the store that tells.)
+//! The flag is cleared before the read, never after it: the session may run on another thread than the one
+//! that takes its group's events (as a guest, aside, or because it is held up), and an event between the read
+//! and the clearing would be forgotten, with a client that waits for its answer for ever. What comes before
+//! the read is read; what comes after it is told after the clearing. (A plain store does: the kernel reads
+//! and fills a socket under the socket's lock, which orders it before the store that tells.)
 
 use std::fmt::Debug;
 use std::io::{self, ErrorKind};
@@ -86,8 +87,8 @@ impl Readiness {
     pub fn is_within_message(&self) -> bool {
         self.within_message.load(Ordering::Relaxed)
     }
-    /// Reads with `receive` into this much room (bytes), if that may bring something. A short read tells that there is
-    /// no more.
+    /// Reads with `receive` into this much room (bytes), if that may bring something. A short read tells that
+    /// there is no more.
     ///
     /// # Errors
     /// `WouldBlock` when nothing is there, else those of `receive`.

@@ -1,5 +1,5 @@
-//! `one-thread-per-connection`: a group of its own for each connection, driven by one thread that ends with it. Also
-//! the host of `extra_port`, whatever the others run on.
+//! `one-thread-per-connection`: a group of its own for each connection, driven by one thread that ends with
+//! it. Also the host of `extra_port`, whatever the others run on.
 
 use std::collections::HashMap;
 use std::io;

@@ -124,8 +124,8 @@ pub fn enter_group(group: usize) {
     WOKEN.with(|woken| woken.borrow_mut().group = group);
 }
 
-/// Moves what this thread has woken into `ready`, and what gave way into `yielded`; then says which task is polled
-/// next.
+/// Moves what this thread has woken into `ready`, and what gave way into `yielded`; then says which task is
+/// polled next.
 pub fn take_woken(ready: &mut Vec<u32>, yielded: &mut impl Extend<u32>, next: u32) {
     WOKEN.with(|woken| {
         let mut woken = woken.borrow_mut();
@@ -146,8 +146,8 @@ pub fn next_guest() -> Option<Arc<TaskWaker>> {
 
 /// A task: its future, and how it gets on its group's ready list, once.
 pub struct TaskWaker {
-    /// Its place in the group's slab. May be reused after the task ends: a late wake then polls a stranger once
-    /// too often, which is harmless.
+    /// Its place in the group's slab. May be reused after the task ends: a late wake then polls a stranger
+    /// once too often, which is harmless.
     pub index: u32,
     /// Its group.
     pub inbox: Arc<Inbox>,
@@ -172,8 +172,8 @@ impl TaskWaker {
         })
     }
 
-    /// The task has ended: drops its future, now or when it comes back. It also breaks the circle of the task, its
-    /// future and the future's waker.
+    /// The task has ended: drops its future, now or when it comes back. It also breaks the circle of the
+    /// task, its future and the future's waker.
     pub fn close(&self) {
         if let Some(work) = self.seat.close() {
             drop_session(work);

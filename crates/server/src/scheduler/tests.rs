@@ -208,8 +208,8 @@ fn no_more_threads_than_allowed_are_held_up() {
     pool.stop();
 }
 
-/// Everybody wakes everybody, from inside and from outside, while some block their thread again and again: each session
-/// gets all its turns, whichever thread it lands on.
+/// Everybody wakes everybody, from inside and from outside, while some block their thread again and again:
+/// each session gets all its turns, whichever thread it lands on.
 #[test]
 fn no_wake_up_is_lost_while_the_baton_changes_hands() {
     const SESSIONS: usize = 24;
@@ -277,7 +277,8 @@ fn no_wake_up_is_lost_while_the_baton_changes_hands() {
     pool.stop();
 }
 
-/// A session of the other group is handed something: it runs on the thread that handed it, and at home afterwards.
+/// A session of the other group is handed something: it runs on the thread that handed it, and at home
+/// afterwards.
 #[test]
 fn a_guest_runs_where_it_was_woken() {
     let pool = Pool::start(2, Arc::new(Turns::default())).unwrap();
@@ -357,8 +358,8 @@ impl Host for Log {
     }
 }
 
-/// A session that gets a lock from another of the same turn is polled after the turn's sync. Its commit was synced only when something
-/// else woke the worker.
+/// A session that gets a lock from another of the same turn is polled after the turn's sync. Its commit was
+/// synced only when something else woke the worker.
 #[test]
 fn a_commit_after_the_sync_of_its_turn_is_synced_before_the_worker_sleeps() {
     let log = Arc::new(Log::default());
@@ -401,8 +402,8 @@ fn a_commit_after_the_sync_of_its_turn_is_synced_before_the_worker_sleeps() {
     pool.stop();
 }
 
-/// A worker notes an event of a session that another thread polls just then. The session cleared the flag after it had found nothing, and
-/// with it the event: its client waited for ever.
+/// A worker notes an event of a session that another thread polls just then. The session cleared the flag
+/// after it had found nothing, and with it the event: its client waited for ever.
 #[test]
 fn a_byte_that_comes_during_a_read_is_not_forgotten() {
     let readiness = Readiness::default();
@@ -466,7 +467,8 @@ fn here() -> Option<String> {
     thread::current().name().map(String::from)
 }
 
-/// A busy worker leaves what is long to the thread aside, and goes on with the others meanwhile; the session comes home afterwards.
+/// A busy worker leaves what is long to the thread aside, and goes on with the others meanwhile; the session
+/// comes home afterwards.
 #[test]
 fn who_steps_aside_holds_nobody_up() {
     let pool = Pool::start(1, Arc::new(Turns::default())).unwrap();
@@ -512,7 +514,8 @@ fn who_is_alone_does_not_step_aside() {
     pool.stop();
 }
 
-/// Many step aside again and again, some panic there, some end there, and the pool ends while others are still at it.
+/// Many step aside again and again, some panic there, some end there, and the pool ends while others are
+/// still at it.
 #[test]
 fn nobody_is_lost_aside() {
     const SESSIONS: usize = 40;

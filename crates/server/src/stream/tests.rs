@@ -1,4 +1,5 @@
-//! The stream over a socket pair: packets in pieces, too long, out of order; output held back by a full socket.
+//! The stream over a socket pair: packets in pieces, too long, out of order; output held back by a full
+//! socket.
 #![allow(clippy::unwrap_used)]
 
 use std::future::Future;
@@ -136,8 +137,8 @@ fn a_full_socket_holds_the_output_back() {
     assert!(stream.poll_flush(&mut Context::from_waker(Waker::noop())).is_ready());
 }
 
-/// A client that sends as fast as it is read: with all that it has sent there, the wait for it ends all the same now
-/// and then.
+/// A client that sends as fast as it is read: with all that it has sent there, the wait for it ends all the
+/// same now and then.
 #[test]
 fn who_sends_without_end_gives_others_their_turn() {
     for refused in [false, true] {

@@ -2,8 +2,8 @@
 
 use super::{command, handshake, result};
 
-/// Decodes the rest of `data` as the message its first byte chooses: a handshake response, a change of user, a command,
-/// or the parameters of an execution.
+/// Decodes the rest of `data` as the message its first byte chooses: a handshake response, a change of user,
+/// a command, or the parameters of an execution.
 pub fn fuzz_packet(data: &[u8]) {
     let Some((&choice, message)) = data.split_first() else { return };
     match choice % 4 {

@@ -1,7 +1,8 @@
 //! The MySQL client/server protocol, version 4.1: bytes to commands and results to bytes. No sockets in here.
 //!
-//! Source for every layout: "MySQL Client/Server Protocol" in the MySQL internals documentation. A packet on the wire
-//! is `[payload length u24][sequence u8][payload]`; a payload of 2^24 - 1 bytes or more continues in further packets.
+//! Source for every layout: "MySQL Client/Server Protocol" in the MySQL internals documentation. A packet on
+//! the wire is `[payload length u24][sequence u8][payload]`; a payload of 2^24 - 1 bytes or more continues in
+//! further packets.
 
 pub mod capability;
 pub mod command;

@@ -1,4 +1,5 @@
-//! Result sets: column definitions, text rows and binary rows, and the binary parameters of prepared statements.
+//! Result sets: column definitions, text rows and binary rows, and the binary parameters of prepared
+//! statements.
 
 use std::borrow::Cow;
 
@@ -21,7 +22,8 @@ use super::write::{put_lenenc, put_lenenc_bytes, put_lenenc_digits};
 const OLD_DECIMAL: u8 = 0;
 /// Mark of NULL in a text row.
 const NULL_MARK: u8 = 0xfb;
-/// Most digits a date and time has on the wire: year 2, month, day, hour, minute, second 1 each, microseconds 4.
+/// Most digits a date and time has on the wire: year 2, month, day, hour, minute, second 1 each, microseconds
+/// 4.
 const DATE_TIME_BYTES_MAX: usize = 11;
 
 /// Appends a column definition (protocol 4.1).
@@ -65,7 +67,8 @@ pub fn converted_set(results: Option<Collation>) -> Option<Charset> {
     results.map(Collation::set).filter(|set| !set.is_utf8())
 }
 
-/// An error's text in a client's character set: a character that the set lacks is spelled as its number, as in MySQL.
+/// An error's text in a client's character set: a character that the set lacks is spelled as its number, as
+/// in MySQL.
 pub fn message_bytes(message: &str, results: Option<Collation>) -> Cow<'_, [u8]> {
     let Some(set) = converted_set(results).filter(|_| !message.is_ascii()) else {
         return Cow::Borrowed(message.as_bytes());
@@ -129,7 +132,8 @@ fn put_text_value(out: &mut Vec<u8>, value: &Value, column_type: &ColumnType, sc
     }
 }
 
-/// Appends a row of borrowed fields in text form. Columns of computed tables have no display width, so a number is its digits.
+/// Appends a row of borrowed fields in text form. Columns of computed tables have no display width, so a
+/// number is its digits.
 pub fn put_text_cells(out: &mut Vec<u8>, row: &[Cell<'_>], types: &[ColumnType], scratch: &mut Vec<u8>) {
     for (cell, column_type) in row.iter().zip(types) {
         match cell {
@@ -189,7 +193,8 @@ fn put_binary_value(out: &mut Vec<u8>, value: &Value, column_type: &ColumnType, 
     }
 }
 
-/// A value of another class than its column's type. The client reads as many bytes as the type says, so they are that many.
+/// A value of another class than its column's type. The client reads as many bytes as the type says, so they
+/// are that many.
 fn put_misfit(out: &mut Vec<u8>, value: &Value, column_type: &ColumnType, scratch: &mut Vec<u8>) {
     scratch.clear();
     write_text(value, column_type, scratch);
@@ -296,8 +301,8 @@ pub type Values = SmallVec<[Value; 2]>;
 /// One parameter type as COM_STMT_EXECUTE sends it: wire type and sign.
 pub type ParameterType = (u8, bool);
 
-/// Decodes the parameters of COM_STMT_EXECUTE. `types` are those of the last execution; replaced when the message brings
-/// new ones. `long_data` holds what COM_STMT_SEND_LONG_DATA brought.
+/// Decodes the parameters of COM_STMT_EXECUTE. `types` are those of the last execution; replaced when the
+/// message brings new ones. `long_data` holds what COM_STMT_SEND_LONG_DATA brought.
 ///
 /// # Errors
 /// [`Malformed`].

@@ -111,7 +111,8 @@ pub fn put_ok(
     put_lenenc(out, last_id);
     out.extend_from_slice(&status.to_le_bytes());
     out.extend_from_slice(&warnings.to_le_bytes());
-    // The protocol's description says "to the end of the packet"; servers and clients have always used a length.
+    // The protocol's description says "to the end of the packet"; servers and clients have always used a
+    // length.
     if !info.is_empty() {
         put_lenenc_bytes(out, info.as_bytes());
     }

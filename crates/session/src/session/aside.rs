@@ -1,5 +1,5 @@
-//! What a statement says beside its tree: optimizer hints, and clauses that change nothing. Hints that set something do
-//! so for the one statement; what is wrong with a hint is a warning.
+//! What a statement says beside its tree: optimizer hints, and clauses that change nothing. Hints that set
+//! something do so for the one statement; what is wrong with a hint is a warning.
 
 use std::sync::Arc;
 

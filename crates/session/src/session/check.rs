@@ -1,13 +1,13 @@
 //! CHECK TABLE and CHECKSUM TABLE.
 //!
-//! CHECK looks at a table twice. First at the pages of each of its trees: their order, levels, bounds and links
-//! (`Engine::verify_index`). That keeps splits of the tree under way waiting until it is through, so it is for quiet
-//! hours; readers and other changes go on, and so do other sessions of this one's worker. Then at the rows, as one
-//! snapshot sees them: each can be read, and every index has as many entries as there are rows. The table's gate is
-//! held like a reader's, so DDL waits.
+//! CHECK looks at a table twice. First at the pages of each of its trees: their order, levels, bounds and
+//! links (`Engine::verify_index`). That keeps splits of the tree under way waiting until it is through, so it
+//! is for quiet hours; readers and other changes go on, and so do other sessions of this one's worker. Then
+//! at the rows, as one snapshot sees them: each can be read, and every index has as many entries as there are
+//! rows. The table's gate is held like a reader's, so DDL waits.
 //!
-//! A checksum is the sum of the CRC-32 of the rows' bytes, so their order does not matter. The bytes are this server's
-//! own: compare it only with checksums that it made of the same definition.
+//! A checksum is the sum of the CRC-32 of the rows' bytes, so their order does not matter. The bytes are this
+//! server's own: compare it only with checksums that it made of the same definition.
 
 use std::ops::Bound;
 
@@ -134,8 +134,8 @@ impl Session {
         }
     }
 
-    /// CHECKSUM TABLE: of the rows that the session's transaction sees, NULL for QUICK. A table that is missing has
-    /// none, and a warning.
+    /// CHECKSUM TABLE: of the rows that the session's transaction sees, NULL for QUICK. A table that is
+    /// missing has none, and a warning.
     pub(super) async fn checksum_tables(
         &mut self,
         work: &TableMaintenance,

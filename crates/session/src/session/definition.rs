@@ -1,4 +1,5 @@
-//! Statements that define: databases, tables, indexes. Each commits the open transaction before and is durable after.
+//! Statements that define: databases, tables, indexes. Each commits the open transaction before and is
+//! durable after.
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
@@ -155,8 +156,8 @@ impl Session {
         Ok(())
     }
 
-    /// The commit before a statement that is no part of a transaction. What SET TRANSACTION said of the next one is
-    /// spent with it.
+    /// The commit before a statement that is no part of a transaction. What SET TRANSACTION said of the next
+    /// one is spent with it.
     pub(crate) async fn commit_before(&mut self) -> SqlResult<()> {
         self.commit().await?;
         self.next_txn = super::transaction::NextTxn::default();
@@ -284,8 +285,8 @@ impl Session {
         Ok(Outcome { affected, ..Outcome::default() })
     }
 
-    /// Tells of a name whether a table of a database, but for `except`, has a CHECK constraint that is called so. The
-    /// tables are looked at once, when the first name is asked for.
+    /// Tells of a name whether a table of a database, but for `except`, has a CHECK constraint that is called
+    /// so. The tables are looked at once, when the first name is asked for.
     pub(super) fn check_names(&self, schema: &str, except: &str) -> impl Fn(&str) -> bool {
         let names = OnceCell::new();
         move |name| {
@@ -382,7 +383,8 @@ impl Session {
         Ok(Outcome::default())
     }
 
-    /// `sql_require_primary_key` for a new table with keys of its own: one that stands for the primary key will do.
+    /// `sql_require_primary_key` for a new table with keys of its own: one that stands for the primary key
+    /// will do.
     pub(super) fn check_is_identified(&self, definition: &Definition) -> SqlResult<()> {
         match definition::primary_key(definition) {
             Some(_) => Ok(()),
@@ -432,7 +434,8 @@ impl Session {
         self.db.dictionary().table(&of, &like.table).map(drop)
     }
 
-    /// The collation of the database that a new table comes into; None, with a note, if the table is there and may be.
+    /// The collation of the database that a new table comes into; None, with a note, if the table is there
+    /// and may be.
     fn look_at_new_name(&mut self, create: &ast::CreateTable, schema: &str) -> SqlResult<Option<Collation>> {
         let default = self.db.dictionary().schema_collation(schema);
         let default = default.ok_or_else(|| SqlError::unknown_database(schema))?;
@@ -449,8 +452,8 @@ impl Session {
         Ok(Some(default))
     }
 
-    /// Takes the tables at the other end of a new table's foreign keys: its parents, and children that wait for a table
-    /// of its name.
+    /// Takes the tables at the other end of a new table's foreign keys: its parents, and children that wait
+    /// for a table of its name.
     async fn take_for_create(&mut self, create: &ast::CreateTable, schema: &str) -> SqlResult<Vec<Hold>> {
         let parents = parents_named(create.keys.iter(), schema);
         if create.query.is_some() && !parents.is_empty() {
@@ -462,7 +465,8 @@ impl Session {
         self.take_all_alone(&wanted).await
     }
 
-    /// Takes a table alone. What is found then is what stays until the hold ends. No hold if LOCK TABLES has it.
+    /// Takes a table alone. What is found then is what stays until the hold ends. No hold if LOCK TABLES has
+    /// it.
     pub(super) async fn take_alone(
         &mut self,
         schema: &str,

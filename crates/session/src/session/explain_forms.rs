@@ -1,5 +1,5 @@
-//! EXPLAIN FORMAT=TREE and FORMAT=JSON: the lines of the table form as one text. Costs are not told, because the
-//! planner knows none.
+//! EXPLAIN FORMAT=TREE and FORMAT=JSON: the lines of the table form as one text. Costs are not told, because
+//! the planner knows none.
 
 use std::fmt::Write;
 
@@ -89,8 +89,8 @@ fn step(line: &[Value]) -> String {
     format!("{how}  (rows={})", cell(line, ROWS).unwrap_or_default())
 }
 
-/// The blocks as JSON: the first is the query, those of subqueries, derived tables and further parts of a UNION are
-/// listed in it.
+/// The blocks as JSON: the first is the query, those of subqueries, derived tables and further parts of a
+/// UNION are listed in it.
 pub(super) fn json(lines: &[Vec<Value>]) -> String {
     let mut blocks = blocks(lines).map(json_block);
     let mut first = blocks.next().unwrap_or_default();

@@ -1,12 +1,12 @@
 //! Metadata gates of the tables at the other end of foreign keys.
 //!
-//! A statement takes the gates of the tables it names, is planned, and then takes those that its plan asks for besides:
-//! parents and children that are read `Read`, children that a cascade may change `Write`. If a definition has changed
-//! meanwhile it is planned again. So when it runs, what the plan says of all these tables is true, as rule 1 of this
-//! crate asks.
+//! A statement takes the gates of the tables it names, is planned, and then takes those that its plan asks
+//! for besides: parents and children that are read `Read`, children that a cascade may change `Write`. If a
+//! definition has changed meanwhile it is planned again. So when it runs, what the plan says of all these
+//! tables is true, as rule 1 of this crate asks.
 //!
-//! Whoever gives a table a new child (CREATE TABLE, ALTER TABLE ... ADD) holds the parent's gate exclusively. So the
-//! children that a plan has found are all there are for as long as it holds the parent's gate.
+//! Whoever gives a table a new child (CREATE TABLE, ALTER TABLE ... ADD) holds the parent's gate exclusively.
+//! So the children that a plan has found are all there are for as long as it holds the parent's gate.
 
 use turnstile_engine::session_card::WaitingFor;
 
@@ -38,7 +38,8 @@ impl RowPlan {
 }
 
 impl Session {
-    /// Takes the gates that a plan asks for besides those of its statement's tables. False: the plan is out of date.
+    /// Takes the gates that a plan asks for besides those of its statement's tables. False: the plan is out
+    /// of date.
     pub(super) async fn hold_related(&mut self, plan: &RowPlan) -> SqlResult<bool> {
         if !self.settings.foreign_key_checks {
             return Ok(true);

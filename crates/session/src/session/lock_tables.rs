@@ -1,22 +1,24 @@
 //! LOCK TABLES, UNLOCK TABLES, FLUSH TABLES.
 //!
-//! A locked table is a metadata gate ([`crate::mdl`]) that the session holds beyond its transactions: `ReadLock` for
-//! READ, `Exclusive` for WRITE. As long as the session has any, its statements use no other tables, each under the name
-//! by which it was locked, and take no gates of their own.
+//! A locked table is a metadata gate ([`crate::mdl`]) that the session holds beyond its transactions:
+//! `ReadLock` for READ, `Exclusive` for WRITE. As long as the session has any, its statements use no other
+//! tables, each under the name by which it was locked, and take no gates of their own.
 //!
-//! The locks end with UNLOCK TABLES, another LOCK TABLES, START TRANSACTION, the end or a reset of the connection.
-//! COMMIT and ROLLBACK leave them. LOCK TABLES commits first, UNLOCK TABLES only if there was something to unlock.
+//! The locks end with UNLOCK TABLES, another LOCK TABLES, START TRANSACTION, the end or a reset of the
+//! connection. COMMIT and ROLLBACK leave them. LOCK TABLES commits first, UNLOCK TABLES only if there was
+//! something to unlock.
 //!
-//! Tables at the other end of a WRITE-locked table's foreign keys are locked with it, without a name for statements:
-//! READ if their rows are looked at, WRITE if a cascade may change them.
+//! Tables at the other end of a WRITE-locked table's foreign keys are locked with it, without a name for
+//! statements: READ if their rows are looked at, WRITE if a cascade may change them.
 //!
-//! Gates are taken in the order of their tables' names, so two LOCK TABLES never wait for each other in a circle.
+//! Gates are taken in the order of their tables' names, so two LOCK TABLES never wait for each other in a
+//! circle.
 //!
-//! **FLUSH TABLES WITH READ LOCK** closes the gate of definitions, then takes the `ReadLock` of every table. It waits
-//! for the transactions that have written to end, where MySQL waits only for their statements and holds up their COMMIT
-//! instead; what it then keeps still is the same. A transaction that has written and waits for it is rolled back with
-//! 1213, because they wait for each other. It ends with UNLOCK TABLES, not with START TRANSACTION, so a snapshot of the
-//! moment can be opened under it.
+//! **FLUSH TABLES WITH READ LOCK** closes the gate of definitions, then takes the `ReadLock` of every table.
+//! It waits for the transactions that have written to end, where MySQL waits only for their statements and
+//! holds up their COMMIT instead; what it then keeps still is the same. A transaction that has written and
+//! waits for it is rolled back with 1213, because they wait for each other. It ends with UNLOCK TABLES, not
+//! with START TRANSACTION, so a snapshot of the moment can be opened under it.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -55,8 +57,8 @@ impl TableLocks {
         &self.holds
     }
 
-    /// Whether a statement may use these tables: each was locked under the name it is used by, strongly enough, and is
-    /// used once under that name.
+    /// Whether a statement may use these tables: each was locked under the name it is used by, strongly
+    /// enough, and is used once under that name.
     pub fn check(&self, tables: &[Used], current: Option<&str>) -> SqlResult<()> {
         let mut seen: Vec<*const Entry> = Vec::new();
         for used in tables {
@@ -203,8 +205,8 @@ impl Session {
         Ok(())
     }
 
-    /// What changes of a table's rows may ask for at the other ends of foreign keys: locked with it, to be read or to
-    /// be changed.
+    /// What changes of a table's rows may ask for at the other ends of foreign keys: locked with it, to be
+    /// read or to be changed.
     fn related_by_foreign_keys(&self, schema: &str, name: &str, order: &mut Vec<(Box<str>, Box<str>, bool)>) {
         let dictionary = self.db.dictionary();
         let Some(table) = dictionary.find(schema, name) else { return };

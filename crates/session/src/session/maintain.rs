@@ -21,9 +21,9 @@ impl Session {
         }
     }
 
-    /// ANALYZE estimates anew how many rows a table has, from some of its leaves; that is all there is of statistics.
-    /// Nothing has to be repaired by hand, so REPAIR says that there is nothing to do. OPTIMIZE builds the table anew.
-    /// CHECK and CHECKSUM: [`super::check`].
+    /// ANALYZE estimates anew how many rows a table has, from some of its leaves; that is all there is of
+    /// statistics. Nothing has to be repaired by hand, so REPAIR says that there is nothing to do. OPTIMIZE
+    /// builds the table anew. CHECK and CHECKSUM: [`super::check`].
     pub(super) async fn maintain(
         &mut self,
         work: &TableMaintenance,

@@ -1,5 +1,6 @@
-//! What statements need. Every kind of statement says it in [`of_statement`], in matches without a wildcard: a new kind
-//! does not compile before it has said so. `rights.rs` asks for it before the statement does anything.
+//! What statements need. Every kind of statement says it in [`of_statement`], in matches without a wildcard:
+//! a new kind does not compile before it has said so. `rights.rs` asks for it before the statement does
+//! anything.
 //!
 //! Statements that read or change rows say it by their tables ([`super::tables`]).
 
@@ -51,8 +52,8 @@ struct Asker<'s> {
     needs: Vec<Need>,
 }
 
-/// What a statement needs before it begins. Its tables, if it reads or changes rows, are asked for when it enters them.
-/// `own`: the account that runs it; None if another has its name by now.
+/// What a statement needs before it begins. Its tables, if it reads or changes rows, are asked for when it
+/// enters them. `own`: the account that runs it; None if another has its name by now.
 pub(super) fn of_statement(
     statement: &Statement,
     current: Option<&str>,

@@ -1,9 +1,9 @@
-//! SET PERSIST, SET PERSIST_ONLY and RESET PERSIST: what of the globals outlives the server. The file and its promise
-//! are in [`crate::variables::persisted`].
+//! SET PERSIST, SET PERSIST_ONLY and RESET PERSIST: what of the globals outlives the server. The file and its
+//! promise are in [`crate::variables::persisted`].
 //!
-//! The file is written when all items of a SET have been checked and before the first is set, so that a file that
-//! cannot be written (error 3549) leaves the server as it was. The write blocks its thread for two syncs: it is an
-//! administrator's statement, and the pool lends the rest of the group another thread.
+//! The file is written when all items of a SET have been checked and before the first is set, so that a file
+//! that cannot be written (error 3549) leaves the server as it was. The write blocks its thread for two
+//! syncs: it is an administrator's statement, and the pool lends the rest of the group another thread.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -15,8 +15,8 @@ use crate::value::Value;
 use crate::variables::persisted::{Change, Entry};
 use crate::variables::{self, Definition, Effect, Persisted, Scope, VARIABLES, right};
 
-/// Variables that say where this server lives or what it is: to be changed by who starts it, not through it. Those that
-/// only report a fact are as little to be kept.
+/// Variables that say where this server lives or what it is: to be changed by who starts it, not through it.
+/// Those that only report a fact are as little to be kept.
 const NOT_KEPT: &[&str] = &[
     "auto_generate_certs",
     "basedir",

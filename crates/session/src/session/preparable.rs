@@ -1,7 +1,7 @@
-//! Which statements can be prepared, by PREPARE and by the protocol alike: MySQL refuses with 1295 those that begin a
-//! transaction or part one, that lock tables, change the database of the session, tell of the statement before, or that
-//! it has simply not got to yet. Every kind of statement is named here, so that a new one cannot be forgotten. Recorded
-//! in `tests/mysql/prepared_kinds.test`.
+//! Which statements can be prepared, by PREPARE and by the protocol alike: MySQL refuses with 1295 those that
+//! begin a transaction or part one, that lock tables, change the database of the session, tell of the
+//! statement before, or that it has simply not got to yet. Every kind of statement is named here, so that a
+//! new one cannot be forgotten. Recorded in `tests/mysql/prepared_kinds.test`.
 
 use crate::ast::{
     AlterAction, ColumnDef, ExplainTarget, Expr, MaintenanceKind, RoleStatement, Show, ShowWhat, Statement,
@@ -71,8 +71,8 @@ const ABSENT: &[&str] = &[
     "XA",
 ];
 
-/// The error of a text that could not be read: that a feature is absent is told of no statement that is not prepared
-/// where it is there.
+/// The error of a text that could not be read: that a feature is absent is told of no statement that is not
+/// prepared where it is there.
 pub(super) fn refused_first(text: &[u8], error: SqlError) -> SqlError {
     // What does not matter: no beginning is longer.
     const WORDS: usize = 4;
@@ -191,8 +191,8 @@ fn is_shown(show: &Show) -> bool {
     )
 }
 
-/// Definitions keep their expressions, and no expression that is kept may hold a `?`. What CREATE TABLE may not keep it
-/// says itself when it runs.
+/// Definitions keep their expressions, and no expression that is kept may hold a `?`. What CREATE TABLE may
+/// not keep it says itself when it runs.
 fn takes_parameters(statement: &Statement) -> bool {
     !matches!(statement, Statement::Kill(_) | Statement::AlterTable(_) | Statement::CreateIndex(_))
 }

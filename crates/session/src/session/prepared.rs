@@ -1,7 +1,7 @@
 //! Prepared statements, of the protocol and of PREPARE ... FROM.
 //!
-//! A prepared statement keeps its syntax tree. Its plan is made when it is first run and kept for as long as the
-//! dictionary, the current database and the settings that plans depend on stay the same.
+//! A prepared statement keeps its syntax tree. Its plan is made when it is first run and kept for as long as
+//! the dictionary, the current database and the settings that plans depend on stay the same.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -25,14 +25,16 @@ use crate::value::{Value, to_bytes};
 /// A plan, and the values to run it with where these are not those that came.
 type Planned = (Arc<RowPlan>, Option<Vec<Value>>);
 
-/// How often a statement is planned at most until it is known what its parameters are: what one is may follow from what another is.
+/// How often a statement is planned at most until it is known what its parameters are: what one is may follow
+/// from what another is.
 const DERIVATIONS_MAX: usize = 4;
 
-/// Plans that a statement keeps at most: callers that send a parameter now as one kind, now as another are few.
+/// Plans that a statement keeps at most: callers that send a parameter now as one kind, now as another are
+/// few.
 const PLANS_MAX: usize = 4;
 
-/// How often a text is in memory while a prepared statement is kept: itself, its literals in the tree and in the plan, and the names of
-/// columns that are not named, in both as well.
+/// How often a text is in memory while a prepared statement is kept: itself, its literals in the tree and in
+/// the plan, and the names of columns that are not named, in both as well.
 const TEXT_COPIES: usize = 5;
 
 impl Session {
@@ -224,8 +226,8 @@ impl Session {
         self.run_rows(&plan, converted.as_deref().unwrap_or(params), into, out).await
     }
 
-    /// What the values are to a statement on rows that keeps no plan: their kinds, and they themselves where they are
-    /// converted. The gates must be held.
+    /// What the values are to a statement on rows that keeps no plan: their kinds, and they themselves where
+    /// they are converted. The gates must be held.
     pub(super) fn taken(
         &self,
         statement: &ast::Statement,
@@ -255,7 +257,8 @@ impl Session {
         self.execute_rows(&prepared, params, out).await
     }
 
-    /// What the parameters of a statement are by where they stand, and its plan with them. The gates must be held.
+    /// What the parameters of a statement are by where they stand, and its plan with them. The gates must be
+    /// held.
     #[cold]
     fn derive(&self, statement: &Statement) -> SqlResult<RowPlan> {
         let nulls = vec![Value::Null; statement.params];
@@ -283,7 +286,8 @@ impl Session {
         Ok(plan)
     }
 
-    /// The plan of a statement for these values, made anew if what it depends on has changed. The gates must be held.
+    /// The plan of a statement for these values, made anew if what it depends on has changed. The gates must
+    /// be held.
     fn kept_plan(&self, prepared: &Statement, params: &[Value]) -> SqlResult<Planned> {
         let version = self.db.dictionary().version();
         let locks_reads = self.locks_reads(prepared.reads);

@@ -6,7 +6,8 @@ use crate::catalog::Refusal;
 use crate::error::{SqlError, SqlResult};
 
 impl Session {
-    /// Fails if a statement would change something and may not (1290). One relaxed load while both switches are off.
+    /// Fails if a statement would change something and may not (1290). One relaxed load while both switches
+    /// are off.
     pub(super) fn check_writable(&self, statement: &Statement) -> SqlResult<()> {
         match self.db.refuses_writes() {
             Refusal::Nobody => Ok(()),
@@ -35,8 +36,8 @@ impl Session {
     }
 }
 
-/// Whether a statement changes data, definitions or accounts, or says that it is going to. Listed in full, so that a
-/// new kind of statement is decided on.
+/// Whether a statement changes data, definitions or accounts, or says that it is going to. Listed in full, so
+/// that a new kind of statement is decided on.
 fn writes(statement: &Statement) -> bool {
     match statement {
         Statement::Insert(_)

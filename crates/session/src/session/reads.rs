@@ -1,7 +1,7 @@
-//! Which plain reads of a statement lock what they read. What a statement writes must follow from what is committed
-//! when it writes, so the sub-queries of a change, and the query whose rows it inserts, take shared locks and see the
-//! newest rows, as in InnoDB; a SELECT reads its snapshot. Otherwise two sessions that look whether something is free
-//! both find it free.
+//! Which plain reads of a statement lock what they read. What a statement writes must follow from what is
+//! committed when it writes, so the sub-queries of a change, and the query whose rows it inserts, take shared
+//! locks and see the newest rows, as in InnoDB; a SELECT reads its snapshot. Otherwise two sessions that look
+//! whether something is free both find it free.
 //!
 //! | statement | its plain reads lock from |
 //! |---|---|

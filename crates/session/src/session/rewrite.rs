@@ -1,5 +1,5 @@
-//! `sql_select_limit`: a SELECT that means something else than it says. What is rewritten so is planned anew each time,
-//! because kept plans serve all sessions.
+//! `sql_select_limit`: a SELECT that means something else than it says. What is rewritten so is planned anew
+//! each time, because kept plans serve all sessions.
 
 use super::Session;
 use crate::ast::{self, Expr, Literal};

@@ -1,10 +1,10 @@
-//! The one place where privileges are asked for. `Session::dispatch` asks for what a statement says in `needs.rs`;
-//! `Session::enter_for` for the tables of a statement on rows, whenever it takes their gates, so that a kept plan is
-//! not run by who has lost a right; `Session::run_rows` for the columns that a plan uses, which planning has noted
-//! (`plan/uses.rs`).
+//! The one place where privileges are asked for. `Session::dispatch` asks for what a statement says in
+//! `needs.rs`; `Session::enter_for` for the tables of a statement on rows, whenever it takes their gates, so
+//! that a kept plan is not run by who has lost a right; `Session::run_rows` for the columns that a plan uses,
+//! which planning has noted (`plan/uses.rs`).
 //!
-//! The answer is the account's as it is now: [`KnownRights`] looks it up again when an account has changed, and one
-//! that is gone may do nothing.
+//! The answer is the account's as it is now: [`KnownRights`] looks it up again when an account has changed,
+//! and one that is gone may do nothing.
 
 use std::sync::Arc;
 
@@ -124,7 +124,8 @@ impl Session {
         if held.has(wanted) || wanted == P::SELECT && VirtualTable::is_for_everybody(schema, table) {
             return Ok(());
         }
-        // What is held on columns alone lets the statement on: which columns it uses is asked for when it is planned.
+        // What is held on columns alone lets the statement on: which columns it uses is asked for when it is
+        // planned.
         let lacking = wanted.without(held).without(self.held_on_table(schema, table));
         match lacking {
             P::NONE => Ok(()),
@@ -223,7 +224,8 @@ impl Session {
         Ok(())
     }
 
-    /// Fails unless the account may use the columns that a plan uses. Who may use all of the databases passes at once.
+    /// Fails unless the account may use the columns that a plan uses. Who may use all of the databases passes
+    /// at once.
     pub(super) fn ask_for_columns(&mut self, uses: &UseList) -> SqlResult<()> {
         if self.rights.has_passed(self.db.accounts(), uses.number) {
             return Ok(());
@@ -243,7 +245,8 @@ impl Session {
         self.denial(&self.state.rights(), uses)
     }
 
-    /// The same for a statement that could not be planned: who may not read a column is not told more than that.
+    /// The same for a statement that could not be planned: who may not read a column is not told more than
+    /// that.
     pub(super) fn denied_before(&self, uses: &Uses) -> Option<SqlError> {
         self.denied_of(&uses.list_sought())
     }
@@ -312,7 +315,8 @@ impl Session {
         self.state.warnings.push(WarningLevel::Warning, warning);
     }
 
-    /// Fails unless the account may grant or revoke these: it must hold them itself, and the right to pass them on.
+    /// Fails unless the account may grant or revoke these: it must hold them itself, and the right to pass
+    /// them on.
     pub(crate) fn may_pass_on(&mut self, passed: P, database: Option<&str>) -> SqlResult<()> {
         if self.rights().on_pattern(database).has(passed.to_pass()) {
             return Ok(());

@@ -1,8 +1,8 @@
 //! SET: system variables, user variables, character sets, transaction characteristics, passwords. Also KILL.
 //!
-//! Whether all items may be set at all, as far as their names, scopes and the rights to global values say, is known
-//! before the first value is worked out; then the values are worked out and checked in their order, and set when none
-//! is wrong.
+//! Whether all items may be set at all, as far as their names, scopes and the rights to global values say, is
+//! known before the first value is worked out; then the values are worked out and checked in their order, and
+//! set when none is wrong.
 
 use std::fs::OpenOptions;
 use std::path::Path;
@@ -36,7 +36,8 @@ fn waits(expr: &ast::Expr) -> bool {
 }
 
 impl Session {
-    /// SET. All values are worked out and checked before the first is set, so that a wrong one changes nothing.
+    /// SET. All values are worked out and checked before the first is set, so that a wrong one changes
+    /// nothing.
     pub(super) async fn set(&mut self, items: &[SetItem], params: &[Value]) -> SqlResult<()> {
         items.iter().try_for_each(is_known)?;
         items.iter().try_for_each(|item| self.may_be_set(item))?;
@@ -131,7 +132,8 @@ impl Session {
         }
     }
 
-    /// Fails unless the account has what a variable asks for in this scope beside what all global values take.
+    /// Fails unless the account has what a variable asks for in this scope beside what all global values
+    /// take.
     fn ask_for_variable(
         &mut self,
         right: Right,
@@ -222,8 +224,8 @@ impl Session {
         }
     }
 
-    /// What MySQL says of an `sql_mode`: strictness and the modes about zero dates and division belong together, and
-    /// one is to go.
+    /// What MySQL says of an `sql_mode`: strictness and the modes about zero dates and division belong
+    /// together, and one is to go.
     fn warn_of_modes(&self, name: &str, value: &Value) {
         const TOGETHER: [&str; 3] = ["NO_ZERO_IN_DATE", "NO_ZERO_DATE", "ERROR_FOR_DIVISION_BY_ZERO"];
         if name != "sql_mode" {
@@ -400,8 +402,8 @@ fn definition_of(name: &str) -> SqlResult<&'static Definition> {
     Ok(&VARIABLES[at])
 }
 
-/// Fails if an item names a variable that there is not, or its value reads one that there is not so: that is told
-/// before anything else.
+/// Fails if an item names a variable that there is not, or its value reads one that there is not so: that is
+/// told before anything else.
 fn is_known(item: &SetItem) -> SqlResult<()> {
     match item {
         SetItem::SystemVariable { name, value, .. } => {
@@ -469,8 +471,8 @@ fn charset_collation(charset: Option<&str>) -> SqlResult<Collation> {
     }
 }
 
-/// Whether a path leads to a file of the data directory that is no log: a log's lines at the end of a data file would
-/// damage it.
+/// Whether a path leads to a file of the data directory that is no log: a log's lines at the end of a data
+/// file would damage it.
 fn is_file_of_ours(datadir: &str, place: &Path) -> bool {
     let place = std::fs::canonicalize(place).unwrap_or_else(|_| place.into());
     let folder = place.parent().and_then(|folder| std::fs::canonicalize(folder).ok());

@@ -1,5 +1,5 @@
-//! SHOW. Most of it is a projection of an information_schema table; LIKE tests the name that it is about, WHERE any
-//! column. What monitoring tools ask for all the time is in `show_live.rs`.
+//! SHOW. Most of it is a projection of an information_schema table; LIKE tests the name that it is about,
+//! WHERE any column. What monitoring tools ask for all the time is in `show_live.rs`.
 
 use std::sync::Arc;
 
@@ -58,8 +58,8 @@ fn kind_of_key() -> ColumnType {
 }
 
 impl Table {
-    /// Columns by name: `n` a number, `u` one without a sign, `t` a long text, `v` one that is no TEXT, `k` how a
-    /// column is indexed, anything else a short text.
+    /// Columns by name: `n` a number, `u` one without a sign, `t` a long text, `v` one that is no TEXT, `k`
+    /// how a column is indexed, anything else a short text.
     pub fn new(columns: &[(&str, char)]) -> Table {
         let column = |(name, kind): &(&str, char)| {
             let kind = match kind {
@@ -177,8 +177,8 @@ impl Session {
         self.write_table(&table, out)
     }
 
-    /// The columns that preparing a SHOW tells: those of a SHOW that is a query of information_schema in MySQL. Of
-    /// what does not exist none are known; running it is refused.
+    /// The columns that preparing a SHOW tells: those of a SHOW that is a query of information_schema in
+    /// MySQL. Of what does not exist none are known; running it is refused.
     pub(super) fn show_columns(&mut self, show: &Show, params: usize) -> SqlResult<Vec<ColumnMeta>> {
         if !is_query(&show.what) {
             return Ok(Vec::new());
@@ -376,8 +376,8 @@ impl Session {
         Ok(table)
     }
 
-    /// SHOW OPEN TABLES: the dictionary keeps all tables open. `In_use`: the transactions and sessions that hold a
-    /// table.
+    /// SHOW OPEN TABLES: the dictionary keeps all tables open. `In_use`: the transactions and sessions that
+    /// hold a table.
     fn open_tables(&self, schema: Option<&str>) -> Table {
         let mut table =
             Table::new(&[("Database", 's'), ("Table", 's'), ("In_use", 'n'), ("Name_locked", 'n')]);
@@ -560,8 +560,8 @@ impl Session {
         Ok(table)
     }
 
-    /// AS and a stored hash: its text, or, if `print_identified_with_as_hex` says so and it has unprintable bytes, its
-    /// digits.
+    /// AS and a stored hash: its text, or, if `print_identified_with_as_hex` says so and it has unprintable
+    /// bytes, its digits.
     fn secret_text(&self, secret: &[u8]) -> SqlResult<String> {
         use crate::expr::SessionView;
         if secret.is_empty() {

@@ -1,5 +1,5 @@
-//! SHOW of what this server does not have: empty lists with the columns that clients expect, and the errors for objects
-//! that cannot be there.
+//! SHOW of what this server does not have: empty lists with the columns that clients expect, and the errors
+//! for objects that cannot be there.
 
 use super::Session;
 use super::show::Table;

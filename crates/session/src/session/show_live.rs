@@ -1,6 +1,6 @@
-//! The SHOW statements that monitoring tools send all the time: sessions, counters, and the engine's reports. Their
-//! rows go into the answer line by line, without a value for each field; only a LIKE or WHERE needs the whole table
-//! first.
+//! The SHOW statements that monitoring tools send all the time: sessions, counters, and the engine's reports.
+//! Their rows go into the answer line by line, without a value for each field; only a LIKE or WHERE needs the
+//! whole table first.
 
 use super::Session;
 use super::show::Table;

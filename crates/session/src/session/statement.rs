@@ -299,7 +299,8 @@ impl Session {
         }
     }
 
-    /// Ends a statement that failed before it did anything. As the victim of a circle it takes its transaction with it.
+    /// Ends a statement that failed before it did anything. As the victim of a circle it takes its
+    /// transaction with it.
     pub(super) async fn abandon<T>(&mut self, error: SqlError) -> SqlResult<T> {
         let ends = error.code == SqlError::deadlock().code;
         if self.open.as_ref().is_some_and(|open| open.autocommit || ends) {
@@ -382,8 +383,8 @@ impl Session {
         }
     }
 
-    /// The constants that are compared with columns, checked before any row is looked at: those that do not fit are told of, and a strict
-    /// change is refused for them.
+    /// The constants that are compared with columns, checked before any row is looked at: those that do not
+    /// fit are told of, and a strict change is refused for them.
     fn check_constants(&self, plan: &RowPlan, params: &[Value]) -> SqlResult<()> {
         let settings = change_settings(plan, &self.settings);
         if !settings.strict_change {
@@ -400,8 +401,9 @@ impl Session {
         Ok(())
     }
 
-    /// As far as a plan can be run without a wait: a statement about one row to its end, and nothing of the others. What waits becomes a
-    /// future in a box, so that a small one is all that the levels above copy and keep.
+    /// As far as a plan can be run without a wait: a statement about one row to its end, and nothing of the
+    /// others. What waits becomes a future in a box, so that a small one is all that the levels above copy
+    /// and keep.
     fn begin_rows(
         &mut self,
         plan: &RowPlan,
@@ -597,8 +599,9 @@ fn change_settings(plan: &RowPlan, settings: &crate::variables::SessionSettings)
     settings
 }
 
-/// Runs a plan; result rows go out, what was changed comes back. The large futures are in boxes: awaiting a future copies it
-/// into its place, at every level above, and a short query should not pay for what others need.
+/// Runs a plan; result rows go out, what was changed comes back. The large futures are in boxes: awaiting a
+/// future copies it into its place, at every level above, and a short query should not pay for what others
+/// need.
 async fn run_plan(
     exec: &mut Exec<'_>,
     plan: &RowPlan,

@@ -1,8 +1,8 @@
 //! `max_execution_time`: a SELECT that takes longer ends with error 3024, wherever it waits or computes.
 //!
-//! The limit is a timer whose waker is not the task's but ends the statement as KILL QUERY would. A timer may fire a
-//! moment after it was taken back, and the next statement must not be hit: firing and ending meet under one mutex, and
-//! whoever comes second does nothing. A session without a limit pays one comparison.
+//! The limit is a timer whose waker is not the task's but ends the statement as KILL QUERY would. A timer may
+//! fire a moment after it was taken back, and the next statement must not be hit: firing and ending meet
+//! under one mutex, and whoever comes second does nothing. A session without a limit pays one comparison.
 
 use std::sync::Arc;
 use std::task::{Wake, Waker};

@@ -1,4 +1,5 @@
-//! Transactions of a session: when they begin and end, what a failed statement undoes, which metadata gates are held.
+//! Transactions of a session: when they begin and end, what a failed statement undoes, which metadata gates
+//! are held.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -132,7 +133,8 @@ impl Session {
         }
     }
 
-    /// A statement has come to its end in a transaction that goes on: what it did with tables is committed there.
+    /// A statement has come to its end in a transaction that goes on: what it did with tables is committed
+    /// there.
     pub(super) fn count_statement(&self) {
         if self.entry.card.uses_tables() {
             self.entry.counts.commits.add(1);
@@ -166,8 +168,8 @@ impl Session {
         self.db.engine().commit_gate().limit() == 0 && self.db.refuses_writes() == Refusal::Nobody
     }
 
-    /// Commits the open transaction as far as its commit record's place in the log; [`Session::await_commit`] is still
-    /// to come.
+    /// Commits the open transaction as far as its commit record's place in the log; [`Session::await_commit`]
+    /// is still to come.
     pub(super) fn commit_now(&mut self) -> SqlResult<Option<Lsn>> {
         let Some(open) = &mut self.open else { return Ok(None) };
         self.entry.card.note(Operation::Committing);
@@ -204,8 +206,8 @@ impl Session {
         Ok(undone?)
     }
 
-    /// Whether others may have to wait for it: it has tables locked, or an open transaction that has written or may
-    /// hold locks.
+    /// Whether others may have to wait for it: it has tables locked, or an open transaction that has written
+    /// or may hold locks.
     pub fn holds_others_up(&self) -> bool {
         self.table_locks.is_some()
             || self.open.as_ref().is_some_and(|open| !open.autocommit && open.txn.holds_locks())
@@ -332,8 +334,8 @@ impl Session {
         Ok(())
     }
 
-    /// Takes the gates of tables, to be held until the transaction ends, as far as that needs no wait: the first that
-    /// does.
+    /// Takes the gates of tables, to be held until the transaction ends, as far as that needs no wait: the
+    /// first that does.
     pub(super) fn try_gates(&mut self, tables: &[Used]) -> SqlResult<Option<ClosedGate>> {
         if self.table_locks.is_some() {
             // LOCK TABLES holds them.
@@ -385,9 +387,9 @@ impl Session {
         self.keep_hold(&closed.table, hold, closed.views, false).map(|_| ())
     }
 
-    /// Keeps a hold, if what was found by the table's name is still what is behind its gate; else it has to be looked
-    /// up again. Who reads it through a view older than its trees gets error 1412, as in MySQL: those trees hold
-    /// nothing for that view. `known`: no definition has changed since it was found.
+    /// Keeps a hold, if what was found by the table's name is still what is behind its gate; else it has to
+    /// be looked up again. Who reads it through a view older than its trees gets error 1412, as in MySQL:
+    /// those trees hold nothing for that view. `known`: no definition has changed since it was found.
     fn keep_hold(&mut self, table: &Table, hold: Hold, views: bool, known: bool) -> SqlResult<bool> {
         let found;
         let now = if known {
@@ -448,8 +450,9 @@ impl OpenTxn {
     }
 }
 
-/// Whether the failure of a statement rolls back its whole transaction: a deadlock always, a lock wait timeout if
-/// `innodb_rollback_on_timeout` says so. (A timeout at a metadata gate comes before the statement and undoes nothing.)
+/// Whether the failure of a statement rolls back its whole transaction: a deadlock always, a lock wait
+/// timeout if `innodb_rollback_on_timeout` says so. (A timeout at a metadata gate comes before the statement
+/// and undoes nothing.)
 fn ends_transaction(db: &crate::Database, error: &SqlError) -> bool {
     let timed_out = error.code == SqlError::lock_wait_timeout().code;
     error.code == SqlError::deadlock().code

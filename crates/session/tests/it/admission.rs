@@ -1,5 +1,5 @@
-//! Admission through SQL: who waits for its client or sleeps has no slot, a tired scan lets a point statement in, and
-//! the switches can be flipped under load.
+//! Admission through SQL: who waits for its client or sleeps has no slot, a tired scan lets a point statement
+//! in, and the switches can be flipped under load.
 
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -117,7 +117,8 @@ fn a_point_statement_gets_in_between_two_batches_of_a_scan() {
     assert_eq!((answer.text.as_str(), out.text.as_str()), ("1\n", "50000\n"));
 }
 
-/// The three states of a statement that meets the gate, in the report and in INNODB_TRX; looking needs no slot.
+/// The three states of a statement that meets the gate, in the report and in INNODB_TRX; looking needs no
+/// slot.
 #[test]
 fn the_report_says_who_is_inside_and_who_waits() {
     let (db, mut watcher) = stage(50_000, 1, 5000);

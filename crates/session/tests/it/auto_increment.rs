@@ -1,5 +1,6 @@
-//! AUTO_INCREMENT over restarts: after a clean stop, a killed process and a power cut the next value is the one that
-//! MySQL 8 gives, whether the row with the greatest one is still there or not, and whether purge has been there or not.
+//! AUTO_INCREMENT over restarts: after a clean stop, a killed process and a power cut the next value is the
+//! one that MySQL 8 gives, whether the row with the greatest one is still there or not, and whether purge has
+//! been there or not.
 
 use turnstile_sys::fault_disk::{FaultDisk, FaultKind};
 
@@ -43,8 +44,8 @@ fn end(disk: &FaultDisk, (db, session): (Arc<Database>, Session), end: End, purg
     }
 }
 
-/// What is done to `t (id INT AUTO_INCREMENT PRIMARY KEY, v INT)` with rows 1 to 3, and the value of the row inserted
-/// after it. MySQL 9.7 has told these.
+/// What is done to `t (id INT AUTO_INCREMENT PRIMARY KEY, v INT)` with rows 1 to 3, and the value of the row
+/// inserted after it. MySQL 9.7 has told these.
 const CASES: &[(&str, u64)] = &[
     ("", 4),
     ("DELETE FROM t WHERE id = 3", 4),
@@ -142,8 +143,8 @@ fn a_counter_outlives_every_end_of_a_life() {
     }
 }
 
-/// The power is cut at every operation of a disk in turn, while rows come and go at once: what was acknowledged is not
-/// given again.
+/// The power is cut at every operation of a disk in turn, while rows come and go at once: what was
+/// acknowledged is not given again.
 #[test]
 fn no_value_of_a_committed_row_is_given_twice() {
     let mut most = 0;
@@ -176,7 +177,8 @@ fn no_value_of_a_committed_row_is_given_twice() {
     assert_eq!(most, 12);
 }
 
-/// Hidden row numbers of a life begin behind every row there is, also behind one whose deletion may be taken back.
+/// Hidden row numbers of a life begin behind every row there is, also behind one whose deletion may be taken
+/// back.
 #[test]
 fn a_hidden_number_is_not_that_of_a_row_that_comes_back() {
     let disk = FaultDisk::new(3);
@@ -202,8 +204,8 @@ fn a_hidden_number_is_not_that_of_a_row_that_comes_back() {
 }
 
 /// Statements that leave no row, or not the one they meant, on
-/// `t (id INT AUTO_INCREMENT PRIMARY KEY, v INT, UNIQUE (v))` with rows 1 to 3, and the value of the row inserted in
-/// the next life. MySQL 9.7 has told these over a clean restart.
+/// `t (id INT AUTO_INCREMENT PRIMARY KEY, v INT, UNIQUE (v))` with rows 1 to 3, and the value of the row
+/// inserted in the next life. MySQL 9.7 has told these over a clean restart.
 const REFUSED: &[(&str, u64)] = &[
     ("INSERT INTO t (v) VALUES (3)", 5),
     ("INSERT INTO t (v) VALUES (8), (3)", 6),
@@ -217,7 +219,8 @@ const REFUSED: &[(&str, u64)] = &[
     ("REPLACE INTO t (v) VALUES (3)", 5),
 ];
 
-/// A number that was given to a row is not given again, whatever became of the row and whatever ended the life.
+/// A number that was given to a row is not given again, whatever became of the row and whatever ended the
+/// life.
 #[test]
 fn the_number_of_a_row_that_was_refused_is_not_given_again() {
     for &(statements, wanted) in REFUSED {

@@ -1,5 +1,5 @@
-//! An INSERT of many rows, whose literals stay text and whose rows go to the engine in runs, does what the same rows do
-//! one way or another: read as a tree, and inserted one at a time.
+//! An INSERT of many rows, whose literals stay text and whose rows go to the engine in runs, does what the
+//! same rows do one way or another: read as a tree, and inserted one at a time.
 
 use std::fmt::Write;
 
@@ -49,7 +49,8 @@ fn seen(session: &mut Session, table: &str, outcome: &str) -> String {
     all
 }
 
-/// The same rows three ways: text and runs; a tree and runs; text and one at a time (the table has a second key).
+/// The same rows three ways: text and runs; a tree and runs; text and one at a time (the table has a second
+/// key).
 fn three_ways(session: &mut Session, rows: &[String]) -> [String; 3] {
     for table in ["quick", "trees", "slow"] {
         run(session, &format!("DROP TABLE IF EXISTS {table}"));

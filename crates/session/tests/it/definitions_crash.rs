@@ -1,6 +1,6 @@
-//! The power is cut at every operation of a disk in turn, while a statement makes, fills, changes or drops a table.
-//! After the restart the table is as it was before or as it should be after, whole; a statement that was acknowledged
-//! is not lost; and no tree is left that the dictionary does not name.
+//! The power is cut at every operation of a disk in turn, while a statement makes, fills, changes or drops a
+//! table. After the restart the table is as it was before or as it should be after, whole; a statement that
+//! was acknowledged is not lost; and no tree is left that the dictionary does not name.
 
 use turnstile_engine::ids::IndexId;
 use turnstile_sys::fault_disk::{FaultDisk, FaultKind};

@@ -1,5 +1,5 @@
-//! Statements nested as deeply as the parser lets them be: each answers or is refused, on a stack as large as that of a
-//! server's worker.
+//! Statements nested as deeply as the parser lets them be: each answers or is refused, on a stack as large as
+//! that of a server's worker.
 
 use super::*;
 

@@ -1,6 +1,7 @@
-//! Sessions that insert, move and delete children while others delete parents, bring them back and change their keys:
-//! in the end there is no orphan. Real threads, at both isolation levels that matter, with parents found by the primary
-//! key and by another, with and without cascades. A version that reads parents without a lock fails within seconds.
+//! Sessions that insert, move and delete children while others delete parents, bring them back and change
+//! their keys: in the end there is no orphan. Real threads, at both isolation levels that matter, with
+//! parents found by the primary key and by another, with and without cascades. A version that reads parents
+//! without a lock fails within seconds.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

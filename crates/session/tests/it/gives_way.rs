@@ -1,5 +1,6 @@
-//! Long statements give way: each of these runs for many milliseconds without ever having to wait, and must let its
-//! worker's other sessions in meanwhile. The same statements show that working in pieces gives the right result.
+//! Long statements give way: each of these runs for many milliseconds without ever having to wait, and must
+//! let its worker's other sessions in meanwhile. The same statements show that working in pieces gives the
+//! right result.
 
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
@@ -8,8 +9,8 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::{Text, database, run, session};
 
-/// Milliseconds that the work between two pauses may take on an average. Without optimization a step that is not
-/// divided (a role that is granted to twenty accounts) takes longer than the slice of half a millisecond.
+/// Milliseconds that the work between two pauses may take on an average. Without optimization a step that is
+/// not divided (a role that is granted to twenty accounts) takes longer than the slice of half a millisecond.
 const EVERY_MS: i64 = 20;
 
 /// Processor time of this thread, in milliseconds: what other processes do does not count.
@@ -18,8 +19,8 @@ pub fn worked() -> i64 {
     time.tv_sec * 1000 + time.tv_nsec / 1_000_000
 }
 
-/// Runs a statement that has to give way at least once, and once in [`EVERY_MS`] of its work on an average: neither a
-/// fast machine, which ends it in fewer slices, nor a slow one changes the verdict. What it gave.
+/// Runs a statement that has to give way at least once, and once in [`EVERY_MS`] of its work on an average:
+/// neither a fast machine, which ends it in fewer slices, nor a slow one changes the verdict. What it gave.
 fn run_in_slices(session: &mut turnstile_session::Session, statement: &str) -> String {
     let mut out = Text::default();
     let (mut pauses, begun) = (0, worked());

@@ -1,5 +1,5 @@
-//! Statements that ask for more memory or time than anybody should have: each ends with an error, gives way meanwhile,
-//! and leaves a server behind that goes on.
+//! Statements that ask for more memory or time than anybody should have: each ends with an error, gives way
+//! meanwhile, and leaves a server behind that goes on.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -155,7 +155,8 @@ fn limits_that_nobody_sets_follow_from_the_machine() {
     assert_eq!(run(&mut session, sane), "1 | 1\n");
 }
 
-/// Each would run for long. They give way, so the other session is answered in between; KILL QUERY then ends them.
+/// Each would run for long. They give way, so the other session is answered in between; KILL QUERY then ends
+/// them.
 #[test]
 fn what_takes_long_lets_others_in_and_can_be_ended() {
     let (db, mut hostile) = stage();
@@ -247,7 +248,8 @@ fn calls_and_queries_within_each_other_end() {
     }
 }
 
-/// What is compared with all others of its list takes sixteen times as long in a list of four times the length.
+/// What is compared with all others of its list takes sixteen times as long in a list of four times the
+/// length.
 #[test]
 fn long_lists_take_their_length() {
     let (_db, mut session) = stage();

@@ -1,5 +1,5 @@
-//! Documents whose trees are larger than what a session may hold: whatever reads one ends with error 4082 and gives
-//! everything back.
+//! Documents whose trees are larger than what a session may hold: whatever reads one ends with error 4082 and
+//! gives everything back.
 
 use super::*;
 

@@ -1,5 +1,5 @@
-//! Row locks take memory to the end of their transaction, however many statements it has: they are charged to the
-//! session.
+//! Row locks take memory to the end of their transaction, however many statements it has: they are charged to
+//! the session.
 
 use super::*;
 

@@ -1,6 +1,7 @@
-//! SQL by scripts. A script is a text file of blocks: statements behind `> ` (or `name> ` for another session, `user%>
-//! ` or `user%name> ` for one of an account), then what they gave: rows with ` | ` between values, `ok` with counts, or
-//! `error`. `BLESS=1` writes what was given in place of what was expected; read the difference before you commit it.
+//! SQL by scripts. A script is a text file of blocks: statements behind `> ` (or `name> ` for another
+//! session, `user%> ` or `user%name> ` for one of an account), then what they gave: rows with ` | ` between
+//! values, `ok` with counts, or `error`. `BLESS=1` writes what was given in place of what was expected; read
+//! the difference before you commit it.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;

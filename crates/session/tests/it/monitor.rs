@@ -1,5 +1,5 @@
-//! The lines and columns that monitoring tools parse: SHOW ENGINE INNODB STATUS line by line, INNODB_METRICS as
-//! mysqld_exporter reads it, SHOW STATUS, and who may look.
+//! The lines and columns that monitoring tools parse: SHOW ENGINE INNODB STATUS line by line, INNODB_METRICS
+//! as mysqld_exporter reads it, SHOW STATUS, and who may look.
 
 use turnstile_session::accounts::AccountName;
 use turnstile_session::{Session, SessionInit};
@@ -230,7 +230,8 @@ fn what_the_metrics_count() {
     assert!(count(&mut one, "trx_rseg_current_size") > 0, "the insertion has an undo page");
 }
 
-/// A thread that slept once for a latch: one wait, whose time is the sum, the least, the average and the most.
+/// A thread that slept once for a latch: one wait, whose time is the sum, the least, the average and the
+/// most.
 #[test]
 fn waits_for_latches_by_name() {
     static CLASS: LatchClass = LatchClass::new("test_of_the_summary");
@@ -324,7 +325,8 @@ fn tools_ask_like_this() {
     assert_eq!(run(&mut one, "SHOW ENGINE archive STATUS"), "error 1286 Unknown storage engine 'archive'\n");
 }
 
-/// What mysqld_exporter asks a server with the collectors it has on by default, and what it takes for "not here".
+/// What mysqld_exporter asks a server with the collectors it has on by default, and what it takes for "not
+/// here".
 #[test]
 fn the_exporter_with_its_defaults() {
     let db = database();

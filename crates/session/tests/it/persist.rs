@@ -1,5 +1,5 @@
-//! SET PERSIST and its relatives through SQL: what the next start finds, what is refused, and that a refusal changes
-//! nothing.
+//! SET PERSIST and its relatives through SQL: what the next start finds, what is refused, and that a refusal
+//! changes nothing.
 
 use turnstile_session::variables::Globals;
 use turnstile_sys::fault_disk::{FaultDisk, FaultKind};

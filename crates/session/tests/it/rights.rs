@@ -1,4 +1,5 @@
-//! Who may do what: every kind of statement as an account without rights, and open sessions of accounts that are gone.
+//! Who may do what: every kind of statement as an account without rights, and open sessions of accounts that
+//! are gone.
 
 use std::sync::Arc;
 
@@ -47,7 +48,8 @@ const TABLES: [&str; 5] = [
     "CREATE USER u",
 ];
 
-/// Number of a kind of statement. A new kind does not compile here before it has one, and [`KINDS`] counts them.
+/// Number of a kind of statement. A new kind does not compile here before it has one, and [`KINDS`] counts
+/// them.
 fn kind(statement: &Statement) -> usize {
     match statement {
         Statement::Select(_) => 0,
@@ -371,7 +373,8 @@ fn every_kind_of_statement_asks() {
     assert_eq!(run(&mut user, "SHOW GRANTS"), "GRANT USAGE ON *.* TO `u`@`%`\n");
 }
 
-/// What an account could do, its open sessions cannot do once it is gone, whether they have done it before or not.
+/// What an account could do, its open sessions cannot do once it is gone, whether they have done it before or
+/// not.
 #[test]
 fn an_account_that_is_gone_may_do_nothing() {
     for gone in ["DROP USER u", "RENAME USER u TO v", "REVOKE ALL PRIVILEGES, GRANT OPTION FROM u"] {
@@ -684,7 +687,8 @@ fn clauses_of_accounts() {
     assert!(run(&mut root, "SHOW CREATE USER u").contains(" AS 0x2441243030352401 REQUIRE"));
 }
 
-/// A refusal names the host that the client has come from, or the account's, and the privilege, as MySQL does.
+/// A refusal names the host that the client has come from, or the account's, and the privilege, as MySQL
+/// does.
 #[test]
 fn refusals_name_what_mysql_names() {
     let (db, _root) = set_up(&TABLES);

@@ -1,5 +1,5 @@
-//! What an account is not told and does not get: names behind foreign keys and keys, databases that a closer pattern
-//! takes away, what a later account of its name holds, another way to prove itself.
+//! What an account is not told and does not get: names behind foreign keys and keys, databases that a closer
+//! pattern takes away, what a later account of its name holds, another way to prove itself.
 
 use turnstile_session::Session;
 
@@ -202,8 +202,8 @@ fn privileges_that_no_table_can_have_name_no_tables() {
             run(&mut root, &format!("REVOKE {privilege} ON {level} FROM u"));
         }
     }
-    // INSERT on the database names the tables. How one is built is told to who holds SELECT, or anything on the table
-    // itself.
+    // INSERT on the database names the tables. How one is built is told to who holds SELECT, or anything on
+    // the table itself.
     run(&mut root, "GRANT INSERT ON shop.* TO u");
     assert_eq!(run(&mut user, "SHOW TABLES FROM shop"), "p\nt");
     for text in ["DESC shop.t", "SHOW INDEX FROM shop.t", "CHECK TABLE shop.t"] {

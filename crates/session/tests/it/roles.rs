@@ -1,5 +1,6 @@
-//! Roles: what is held by one counts wherever rights are asked for, and no longer than it is held; what is granted is
-//! there after a power cut; two statements that change accounts at the same time do not undo each other.
+//! Roles: what is held by one counts wherever rights are asked for, and no longer than it is held; what is
+//! granted is there after a power cut; two statements that change accounts at the same time do not undo each
+//! other.
 
 use std::future::Future;
 use std::pin::pin;
@@ -216,8 +217,8 @@ fn sessions_of_who_holds_system_user_are_ended_by_their_like() {
     assert_eq!(kill(&mut killer, &u), "ok\n", "the role is no longer held");
 }
 
-/// A role with SYSTEM_USER, or what leads to one, is neither taken nor given by who does not have it; nor does it
-/// become everybody's.
+/// A role with SYSTEM_USER, or what leads to one, is neither taken nor given by who does not have it; nor
+/// does it become everybody's.
 #[test]
 fn system_user_by_a_role_is_not_to_be_had_by_a_detour() {
     let (db, mut root) = set_up(&[
@@ -291,8 +292,8 @@ fn a_change_of_user_and_activation_of_all_roles() {
     assert_eq!(block_on(user.change_user(init("u", Some("test")))).unwrap_err().code, 1044);
 }
 
-/// Renaming takes a holder's roles along, and nothing of a role stays with anybody when it goes, in whatever order a
-/// statement names them.
+/// Renaming takes a holder's roles along, and nothing of a role stays with anybody when it goes, in whatever
+/// order a statement names them.
 #[test]
 fn edges_lead_to_accounts_that_are_there() {
     let (_db, mut root) = set_up(&[

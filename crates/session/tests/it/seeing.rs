@@ -1,4 +1,5 @@
-//! What a person or a monitoring tool sees of two sessions of which one waits, with the statements such tools send.
+//! What a person or a monitoring tool sees of two sessions of which one waits, with the statements such tools
+//! send.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;

@@ -88,8 +88,8 @@ fn a_result_that_has_begun_when_the_engine_stops_ends_in_an_error() {
     }
 }
 
-/// A commit stands in the sync of its log. A reader sees it; by itself it answers, with the variable it waits for that
-/// sync.
+/// A commit stands in the sync of its log. A reader sees it; by itself it answers, with the variable it waits
+/// for that sync.
 #[test]
 fn a_reader_may_wait_for_what_it_saw_to_be_durable() {
     let disk = StandingDisk::new(Arc::new(FaultDisk::new(1)));

@@ -1,5 +1,5 @@
-//! Every system variable keeps the promise that its entry in the table makes, and those that refuse or allow statements
-//! do.
+//! Every system variable keeps the promise that its entry in the table makes, and those that refuse or allow
+//! statements do.
 
 use turnstile_session::accounts::AccountName;
 use turnstile_session::session::{Session, SessionInit};
@@ -163,8 +163,8 @@ fn read_only_refuses_what_changes_something() {
     assert!(run(&mut root, "SET GLOBAL read_only = 1").starts_with("error 1192 "));
 }
 
-/// The general log has what clients send and no passwords, the slow log what took long; neither has anything when it is
-/// off.
+/// The general log has what clients send and no passwords, the slow log what took long; neither has anything
+/// when it is off.
 #[test]
 fn statements_are_logged_as_the_switches_say() {
     let folder = std::env::temp_dir().join(format!("turnstile-switches-{}", std::process::id()));

@@ -1,5 +1,5 @@
-//! Privileges on tables and columns. What each statement answers was taken from MySQL 9.7, but for JOIN USING and
-//! NATURAL JOIN, whose columns MySQL does not ask for.
+//! Privileges on tables and columns. What each statement answers was taken from MySQL 9.7, but for JOIN USING
+//! and NATURAL JOIN, whose columns MySQL does not ask for.
 
 use super::rights::{as_user, expect, set_up};
 /// What is answered, without the end of its last line.
@@ -25,8 +25,8 @@ const TABLES: &[&str] = &[
     "GRANT SELECT (y), INSERT (y), DELETE ON pr.v TO q",
 ];
 
-/// Statements that are allowed, denied a table (1142, with the command and the table), or a column (1143, with the
-/// column too).
+/// Statements that are allowed, denied a table (1142, with the command and the table), or a column (1143,
+/// with the column too).
 const STATEMENTS: &[(&str, &str)] = &[
     ("SELECT a FROM t", ""),
     ("SELECT b FROM t", "SELECT b t"),

@@ -1,9 +1,9 @@
 //! Templates change nothing but the time a statement takes.
 //!
-//! Every statement runs in two databases that begin alike: in one as it is, so that the second text of a shape makes a
-//! template and the later ones use it; in the other with a comment that keeps it out of every cache. What the client
-//! gets must be the same to the last bit of the column descriptions, SHOW WARNINGS after it too, and the tables in the
-//! end.
+//! Every statement runs in two databases that begin alike: in one as it is, so that the second text of a
+//! shape makes a template and the later ones use it; in the other with a comment that keeps it out of every
+//! cache. What the client gets must be the same to the last bit of the column descriptions, SHOW WARNINGS
+//! after it too, and the tables in the end.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -152,7 +152,8 @@ const LITERALS: [&str; 50] = [
     "'a string that is longer than twenty'",
 ];
 
-/// Shapes: `$` is a literal, `%` a column. Whether all of a shape's texts with numbers and strings get templates.
+/// Shapes: `$` is a literal, `%` a column. Whether all of a shape's texts with numbers and strings get
+/// templates.
 const SHAPES: [(&str, bool); 58] = [
     ("SELECT * FROM t WHERE id = $", true),
     ("SELECT id, i FROM t WHERE $ = id", true),
@@ -378,7 +379,8 @@ fn a_template_follows_definitions_and_the_current_database() {
     assert!(pair.has_template("SELECT id, n FROM a WHERE id = 77 ORDER BY n"));
 }
 
-/// A TIMESTAMP literal with an offset means another moment in every time zone; its text may come from any session.
+/// A TIMESTAMP literal with an offset means another moment in every time zone; its text may come from any
+/// session.
 #[test]
 fn a_whole_text_is_planned_for_the_time_zone() {
     let mut pair = Pair::new();

@@ -1,4 +1,5 @@
-//! WITH under load: long chains of names on a small stack, a statement that makes rounds for ever and is killed.
+//! WITH under load: long chains of names on a small stack, a statement that makes rounds for ever and is
+//! killed.
 
 use super::{database, run, session};
 

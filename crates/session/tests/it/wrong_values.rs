@@ -1,5 +1,5 @@
-//! Every system variable refuses wrong values with MySQL's error, and a refused SET changes nothing: driven by the
-//! table of variables, so a new one is tested from its first day.
+//! Every system variable refuses wrong values with MySQL's error, and a refused SET changes nothing: driven
+//! by the table of variables, so a new one is tested from its first day.
 
 use turnstile_session::Session;
 use turnstile_session::variables::{Definition, Kind, Scope, VARIABLES};
@@ -104,7 +104,8 @@ fn a_set_of_several_is_all_or_nothing() {
     assert!(detects.load(std::sync::atomic::Ordering::Relaxed));
 }
 
-/// A number outside the range is cut to it with warning 1292, or refused with 1231 in strict mode, as in MySQL.
+/// A number outside the range is cut to it with warning 1292, or refused with 1231 in strict mode, as in
+/// MySQL.
 #[test]
 fn numbers_outside_the_range() {
     let db = database();

@@ -7,7 +7,8 @@ use super::{Name, Text};
 pub struct UserName {
     /// The user.
     pub user: Name,
-    /// The host, lower case; `%` when not written. For CURRENT_USER both are empty, see [`UserName::is_current`].
+    /// The host, lower case; `%` when not written. For CURRENT_USER both are empty, see
+    /// [`UserName::is_current`].
     pub host: Name,
 }
 
@@ -143,8 +144,8 @@ pub struct Revoke {
 }
 
 impl Revoke {
-    /// Whether it takes away all that is held everywhere, or on `*.*`: who may change accounts may do so, and nobody
-    /// else, whatever they hold themselves.
+    /// Whether it takes away all that is held everywhere, or on `*.*`: who may change accounts may do so, and
+    /// nobody else, whatever they hold themselves.
     pub fn is_of_all(&self) -> bool {
         let all = |one: &Privilege| matches!(&*one.name, "ALL" | "ALL PRIVILEGES");
         match self.level {

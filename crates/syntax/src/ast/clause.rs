@@ -1,5 +1,5 @@
-//! Clauses that are read and have no node in the tree, because they change nothing here. The parser hands over each of
-//! them, and what becomes of it is decided in one list: nothing is skipped without a decision.
+//! Clauses that are read and have no node in the tree, because they change nothing here. The parser hands
+//! over each of them, and what becomes of it is decided in one list: nothing is skipped without a decision.
 
 use turnstile_values::context::WarningLevel;
 use turnstile_values::error::SqlError;

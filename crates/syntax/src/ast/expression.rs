@@ -155,7 +155,8 @@ pub enum Quantifier {
     All,
 }
 
-/// How a name was written, where that is not in lower case. It means nothing: calls that differ in it are the same.
+/// How a name was written, where that is not in lower case. It means nothing: calls that differ in it are the
+/// same.
 #[derive(Debug, Clone, Default)]
 pub struct Spelling(Option<Name>);
 
@@ -195,7 +196,8 @@ impl FunctionCall {
 pub struct FunctionCall {
     /// The database of a stored function, when written.
     pub schema: Option<Name>,
-    /// The name in lower case (ASCII); synonyms are not merged except where the documentation of [`Expr`] says so.
+    /// The name in lower case (ASCII); synonyms are not merged except where the documentation of [`Expr`]
+    /// says so.
     pub name: Name,
     /// The name as messages show it.
     pub spelling: Spelling,
@@ -341,9 +343,10 @@ pub enum Expr {
         /// The character set, lower case.
         charset: Name,
     },
-    /// A function. NOW, CURRENT_TIMESTAMP, LOCALTIME and LOCALTIMESTAMP are all `now`; CURDATE and CURRENT_DATE
-    /// `curdate`; CURTIME and CURRENT_TIME `curtime`; SUBSTR, MID and SUBSTRING `substring`; SCHEMA `database`;
-    /// POSITION(a IN b) `locate`; `a->b` `json_extract`; `a SOUNDS LIKE b` compares two `soundex`.
+    /// A function. NOW, CURRENT_TIMESTAMP, LOCALTIME and LOCALTIMESTAMP are all `now`; CURDATE and
+    /// CURRENT_DATE `curdate`; CURTIME and CURRENT_TIME `curtime`; SUBSTR, MID and SUBSTRING `substring`;
+    /// SCHEMA `database`; POSITION(a IN b) `locate`; `a->b` `json_extract`; `a SOUNDS LIKE b` compares two
+    /// `soundex`.
     Function(Box<FunctionCall>),
     /// `date + INTERVAL amount unit`, DATE_ADD, DATE_SUB, ADDDATE, SUBDATE, TIMESTAMPADD
     DateArithmetic {

@@ -1,8 +1,8 @@
-//! VALUES of many rows that are nothing but plain literals, as a bulk load sends them: the text, and where each literal
-//! stands.
+//! VALUES of many rows that are nothing but plain literals, as a bulk load sends them: the text, and where
+//! each literal stands.
 //!
-//! A tree of such rows would be several times as large as the text and would be built, bound and dropped for rows that
-//! are looked at once. Here a literal becomes a value when its row is inserted.
+//! A tree of such rows would be several times as large as the text and would be built, bound and dropped for
+//! rows that are looked at once. Here a literal becomes a value when its row is inserted.
 
 /// Which literal it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -5,8 +5,9 @@
 //!   removed), string literals are bytes as written with escapes resolved.
 //! - Syntax that means the same is one node: `!=` and `<>`, `a DIV b`, `NOT a LIKE b`'s two spellings,
 //!   `DATE_ADD(d, INTERVAL 1 DAY)` and `d + INTERVAL 1 DAY`, `SUBSTRING(s FROM 2)` and `SUBSTRING(s, 2)`.
-//! - A tree is never deeper than [`crate::parser::DEPTH_MAX`] levels, however long the text: chains of AND and OR
-//!   are flat lists, every other chain counts towards the limit. Recursive walks over a tree are therefore safe.
+//! - A tree is never deeper than [`crate::parser::DEPTH_MAX`] levels, however long the text: chains of AND
+//!   and OR are flat lists, every other chain counts towards the limit. Recursive walks over a tree are
+//!   therefore safe.
 
 mod account;
 mod administration;

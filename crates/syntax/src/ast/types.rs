@@ -2,8 +2,8 @@
 
 use super::{Name, Text};
 
-/// A type's family. Synonyms are merged: BOOL is TINYINT(1), NUMERIC is DECIMAL, CHARACTER VARYING is VARCHAR, LONG is
-/// MEDIUMTEXT, and so on.
+/// A type's family. Synonyms are merged: BOOL is TINYINT(1), NUMERIC is DECIMAL, CHARACTER VARYING is
+/// VARCHAR, LONG is MEDIUMTEXT, and so on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the variants are SQL's own words")]
 pub enum TypeKind {

@@ -1,7 +1,7 @@
 //! The words the grammar knows, and which of them are reserved.
 //!
-//! The reserved list is that of MySQL 8.4; a reserved word is an identifier only in backticks or after a dot. Words
-//! are found through a table of open addressing that is built at compile time.
+//! The reserved list is that of MySQL 8.4; a reserved word is an identifier only in backticks or after a dot.
+//! Words are found through a table of open addressing that is built at compile time.
 
 macro_rules! keywords {
     (reserved { $($reserved:ident $reserved_text:literal,)* } free { $($free:ident $free_text:literal,)* }) => {

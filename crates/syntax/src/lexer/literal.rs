@@ -22,7 +22,8 @@ pub fn plain_length(text: &[u8], quote: u8) -> usize {
     length + rest.take_while(|&&byte| byte != quote && byte != b'\\').count()
 }
 
-/// What is between the quotes of a quoted span, if it is what the span says: nothing in it is doubled or escaped.
+/// What is between the quotes of a quoted span, if it is what the span says: nothing in it is doubled or
+/// escaped.
 #[must_use]
 pub fn plain_text(span: &[u8], escapes: bool) -> Option<&[u8]> {
     let (&quote, rest) = span.split_first()?;
@@ -31,8 +32,8 @@ pub fn plain_text(span: &[u8], escapes: bool) -> Option<&[u8]> {
     (plain == inner.len() || (!escapes && !inner[plain..].contains(&quote))).then_some(inner)
 }
 
-/// The bytes of a quoted span (quotes included): doubled quotes and, if `escapes`, backslash sequences resolved.
-/// `\%` and `\_` keep their backslash, which LIKE understands.
+/// The bytes of a quoted span (quotes included): doubled quotes and, if `escapes`, backslash sequences
+/// resolved. `\%` and `\_` keep their backslash, which LIKE understands.
 #[must_use]
 pub fn unquote(span: &[u8], escapes: bool) -> Box<[u8]> {
     if let Some(plain) = plain_text(span, escapes) {

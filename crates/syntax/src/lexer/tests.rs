@@ -116,8 +116,8 @@ fn escapes() {
 fn plain_text_ends_at_the_first_quote_or_backslash() {
     let mut rng = turnstile_sys::rng::Rng::new(7);
     for _ in 0..20_000 {
-        // The neighbours of the two in the alphabet, and bytes with the high bit, are what a carry could mistake for
-        // them.
+        // The neighbours of the two in the alphabet, and bytes with the high bit, are what a carry could
+        // mistake for them.
         let alphabet = b"\\\\'\"&([]]]]xyz\x00\x80\xA7\xDC\xFF((((((((((((((";
         let text: Vec<u8> = (0..rng.index(40)).map(|_| alphabet[rng.index(alphabet.len())]).collect();
         for quote in [b'\'', b'"', b'`'] {

@@ -1,6 +1,6 @@
-//! Statements of MySQL that do not exist here, told apart from mistakes: error 1235 names the feature, and what MySQL
-//! does not know either (forms that it has dropped with the words MASTER and SLAVE among them) is a mistake at the word
-//! that is wrong.
+//! Statements of MySQL that do not exist here, told apart from mistakes: error 1235 names the feature, and
+//! what MySQL does not know either (forms that it has dropped with the words MASTER and SLAVE among them) is
+//! a mistake at the word that is wrong.
 
 use super::{Failure, Parser};
 use crate::lexer::{Keyword, TokenKind};
@@ -83,7 +83,8 @@ impl Parser<'_> {
         self.absent_before(&[b"data", b"xml"], "LOAD DATA")
     }
 
-    /// The feature is not there if one of the words follows (the empty word does always), else that place is wrong.
+    /// The feature is not there if one of the words follows (the empty word does always), else that place is
+    /// wrong.
     pub(super) fn absent_before(&mut self, words: &[&[u8]], feature: &'static str) -> Failure {
         if words.iter().any(|word| word.is_empty() || self.next_is_word(word)) {
             return self.not_supported(feature);

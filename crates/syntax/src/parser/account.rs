@@ -163,8 +163,8 @@ impl Parser<'_> {
         is_name && self.span(self.token).eq_ignore_ascii_case(word)
     }
 
-    /// After PASSWORD: EXPIRE, HISTORY, REUSE and the like. What they say by default holds here; anything else is
-    /// refused, but for a plain EXPIRE.
+    /// After PASSWORD: EXPIRE, HISTORY, REUSE and the like. What they say by default holds here; anything
+    /// else is refused, but for a plain EXPIRE.
     fn password_option(&mut self, user: &mut UserStatement) -> Parse<()> {
         if self.eat(Keyword::Expire) {
             if self.eat(Keyword::Interval) {

@@ -210,7 +210,8 @@ impl Parser<'_> {
         Ok(Statement::TableMaintenance(TableMaintenance { kind, tables, quick }))
     }
 
-    /// How thoroughly tables are looked after; whether CHECKSUM TABLE shows only what is known without reading rows.
+    /// How thoroughly tables are looked after; whether CHECKSUM TABLE shows only what is known without
+    /// reading rows.
     fn thoroughness(&mut self, kind: MaintenanceKind) -> Parse<bool> {
         const ALL: &[Keyword] =
             &[Keyword::Quick, Keyword::Extended, Keyword::Fast, Keyword::Medium, Keyword::Changed];

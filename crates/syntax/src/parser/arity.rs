@@ -1,11 +1,12 @@
-//! How many arguments the functions take whose calls the grammar itself knows: another number is no call at all (1064),
-//! where that of any other function is only wrong (1582).
+//! How many arguments the functions take whose calls the grammar itself knows: another number is no call at
+//! all (1064), where that of any other function is only wrong (1582).
 
 use super::{Parse, Parser};
 use crate::ast::Expr;
 use crate::lexer::TokenKind;
 
-/// The least and the greatest number of arguments; any number where the grammar knows nothing of the function.
+/// The least and the greatest number of arguments; any number where the grammar knows nothing of the
+/// function.
 fn of_call(name: &str) -> (usize, usize) {
     match name {
         "curdate" | "current_user" | "database" | "row_count" | "session_user" | "system_user" | "user"

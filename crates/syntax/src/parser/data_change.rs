@@ -97,7 +97,8 @@ impl Parser<'_> {
         Ok(columns)
     }
 
-    /// Many rows of plain literals; None, and nothing has been read, if they are few or there is anything else among them.
+    /// Many rows of plain literals; None, and nothing has been read, if they are few or there is anything
+    /// else among them.
     fn literal_rows(&mut self) -> Option<LiteralRows> {
         let first = self.token.start as usize;
         if self.text.len() - first < LITERAL_ROWS_BYTES_MIN {
@@ -158,7 +159,8 @@ impl Parser<'_> {
         self.comma_list(Self::row_of_values)
     }
 
-    /// The rows of `VALUES ROW(1, 2), ROW(3, DEFAULT)`; None, and nothing has been read, if they are part of a query.
+    /// The rows of `VALUES ROW(1, 2), ROW(3, DEFAULT)`; None, and nothing has been read, if they are part of
+    /// a query.
     fn rows_of_rows(&mut self) -> Parse<Option<Vec<Vec<Expr>>>> {
         let before = (self.lexer, self.token, self.previous_end);
         self.advance();

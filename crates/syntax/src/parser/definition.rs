@@ -466,7 +466,8 @@ impl Parser<'_> {
         if known.contains(&&*format) { Ok(TableOption::RowFormat(format)) } else { Err(place) }
     }
 
-    /// A number of which what no BIGINT UNSIGNED holds is the greatest of these, and what begins a fraction is enough.
+    /// A number of which what no BIGINT UNSIGNED holds is the greatest of these, and what begins a fraction
+    /// is enough.
     pub(super) fn option_number(&mut self) -> Parse<u64> {
         if !matches!(self.token.kind, TokenKind::Integer | TokenKind::Decimal | TokenKind::Float) {
             return self.integer();

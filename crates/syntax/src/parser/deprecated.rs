@@ -1,5 +1,5 @@
-//! Syntax that works and that MySQL warns of where it stands: old character sets and spellings of them, signs for
-//! words, widths of types.
+//! Syntax that works and that MySQL warns of where it stands: old character sets and spellings of them, signs
+//! for words, widths of types.
 
 use super::{Parse, Parser};
 use crate::ast::Name;

@@ -1,6 +1,6 @@
-//! Where a text of statements begins and ends. As in MySQL, blanks before a statement are not part of it (its lines are
-//! counted behind them), nor are blanks and semicolons at the end of the whole text; comments are, and a statement of
-//! comments alone does nothing.
+//! Where a text of statements begins and ends. As in MySQL, blanks before a statement are not part of it (its
+//! lines are counted behind them), nor are blanks and semicolons at the end of the whole text; comments are,
+//! and a statement of comments alone does nothing.
 
 /// The white space of C's locale.
 fn is_blank(byte: u8) -> bool {
@@ -13,7 +13,8 @@ pub(super) fn trimmed(text: &[u8]) -> &[u8] {
     &text[..kept.map_or(0, |last| last + 1)]
 }
 
-/// Where the first statement at or behind `start` begins: at something that is not blank, or at the text's end.
+/// Where the first statement at or behind `start` begins: at something that is not blank, or at the text's
+/// end.
 pub(super) fn beginning(text: &[u8], start: usize) -> usize {
     let start = start.min(text.len());
     text[start..].iter().position(|&byte| !is_blank(byte)).map_or(text.len(), |blanks| start + blanks)

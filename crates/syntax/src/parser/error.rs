@@ -115,7 +115,8 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-/// A [`ParseError`] before its place is described; small, because it travels through every level of the descent.
+/// A [`ParseError`] before its place is described; small, because it travels through every level of the
+/// descent.
 #[derive(Debug, Clone)]
 pub(super) struct Failure {
     pub kind: ParseErrorKind,

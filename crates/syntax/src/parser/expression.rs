@@ -1,8 +1,8 @@
 //! Operators and their precedence.
 //!
-//! MySQL's grammar has strata rather than a flat list of precedences, and the strata are kept: an operand of a
-//! comparison is a predicate, an operand of a predicate a bit expression, so `a LIKE b LIKE c` is an error while
-//! `a = b = c` groups to the left.
+//! MySQL's grammar has strata rather than a flat list of precedences, and the strata are kept: an operand of
+//! a comparison is a predicate, an operand of a predicate a bit expression, so `a LIKE b LIKE c` is an error
+//! while `a = b = c` groups to the left.
 //!
 //! | rank | operators |
 //! |---|---|

@@ -1,6 +1,7 @@
 //! Optimizer hints: the comments `/*+ ... */` behind SELECT, INSERT, REPLACE, UPDATE and DELETE.
 //!
-//! A hint that is wrong is a warning and no error, and ends the reading of its comment; those before it count.
+//! A hint that is wrong is a warning and no error, and ends the reading of its comment; those before it
+//! count.
 
 use super::error::Failure;
 use super::{ParseErrorKind, Parser};
@@ -23,8 +24,8 @@ pub enum Hint {
     Wrong(Box<str>),
 }
 
-/// Hints that advise the optimizer. None of them changes what a statement returns or does, so they are accepted with a
-/// warning.
+/// Hints that advise the optimizer. None of them changes what a statement returns or does, so they are
+/// accepted with a warning.
 const ADVICE: &[&str] = &[
     "BKA",
     "BNL",

@@ -28,7 +28,8 @@ pub(super) fn word(text: &str) -> Expr {
 }
 
 impl Parser<'_> {
-    /// A call that is no plain one. The frame of who calls this is on the stack once for each level of an expression.
+    /// A call that is no plain one. The frame of who calls this is on the stack once for each level of an
+    /// expression.
     #[inline(never)]
     pub(super) fn json_call(&mut self, name: Name) -> Parse<Expr> {
         match &*name {
@@ -41,8 +42,8 @@ impl Parser<'_> {
         }
     }
 
-    /// `(document, 'path' [RETURNING type] [... ON EMPTY] [... ON ERROR])`, as a CAST of a call whose last arguments
-    /// are the modes and their defaults.
+    /// `(document, 'path' [RETURNING type] [... ON EMPTY] [... ON ERROR])`, as a CAST of a call whose last
+    /// arguments are the modes and their defaults.
     fn json_value(&mut self) -> Parse<Expr> {
         self.expect_kind(TokenKind::LeftParen)?;
         let document = self.expression()?;
@@ -101,8 +102,8 @@ impl Parser<'_> {
         Ok(Some((given, on_error)))
     }
 
-    /// `JSON_TABLE(document, 'path' COLUMNS (...)) [AS] alias`: a query of the document, which reads the tables to its
-    /// left.
+    /// `JSON_TABLE(document, 'path' COLUMNS (...)) [AS] alias`: a query of the document, which reads the
+    /// tables to its left.
     pub(super) fn json_table(&mut self) -> Parse<TableRef> {
         self.advance();
         self.expect_kind(TokenKind::LeftParen)?;

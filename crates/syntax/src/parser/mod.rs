@@ -1,13 +1,15 @@
 //! SQL text to syntax tree: recursive descent for statements, precedence climbing for expressions.
 //!
-//! The parser looks at one token and, in a few places, at the one after it; so its time is linear in the length of the
-//! text. It goes back in one place: long VALUES are first read as rows of plain literals (`data_change.rs`), and again if they are none.
-//! Its recursion, and the depth of the tree it builds, are bounded by [`DEPTH_MAX`].
+//! The parser looks at one token and, in a few places, at the one after it; so its time is linear in the
+//! length of the text. It goes back in one place: long VALUES are first read as rows of plain literals
+//! (`data_change.rs`), and again if they are none. Its recursion, and the depth of the tree it builds, are
+//! bounded by [`DEPTH_MAX`].
 //!
-//! Cost, release build on a busy two-core virtual machine (`parse_speed` in the tests): point SELECT 0.76 us, point UPDATE
-//! 0.80 us, four-column INSERT 1.0 us, range SELECT with ORDER BY 1.2 us, BEGIN 0.05 us.
+//! Cost, release build on a busy two-core virtual machine (`parse_speed` in the tests): point SELECT 0.76 us,
+//! point UPDATE 0.80 us, four-column INSERT 1.0 us, range SELECT with ORDER BY 1.2 us, BEGIN 0.05 us.
 //!
-//! Syntax errors have MySQL's words and MySQL's idea of the place: the first token that cannot be part of a statement.
+//! Syntax errors have MySQL's words and MySQL's idea of the place: the first token that cannot be part of a
+//! statement.
 
 mod absent;
 mod account;
@@ -71,7 +73,8 @@ pub struct ParseOptions {
     pub ignore_space: bool,
     /// Whether `?` stands for a parameter (PREPARE) or is a syntax error (a plain query).
     pub parameters: bool,
-    /// The character set the text came in, if its bytes were others: a string behind an introducer is made of those.
+    /// The character set the text came in, if its bytes were others: a string behind an introducer is made of
+    /// those.
     pub client_set: Option<Charset>,
 }
 
@@ -110,8 +113,8 @@ pub struct Parsed {
     pub aside: Option<Box<Aside>>,
     /// Where the statement's own text ends: before its semicolon.
     pub statement_end: usize,
-    /// Where the next statement begins: after the semicolon and what is blank; the text's length when there is none.
-    /// Comments are one too.
+    /// Where the next statement begins: after the semicolon and what is blank; the text's length when there
+    /// is none. Comments are one too.
     pub next: usize,
 }
 
@@ -151,8 +154,8 @@ pub fn parse(text: &[u8], options: ParseOptions) -> Result<Parsed, ParseError> {
     parse_at(text, 0, options)
 }
 
-/// Parses the statement that begins at byte `start` of `text`; the way through a text of several statements is to
-/// start again at [`Parsed::next`] until it is the text's length.
+/// Parses the statement that begins at byte `start` of `text`; the way through a text of several statements
+/// is to start again at [`Parsed::next`] until it is the text's length.
 ///
 /// # Errors
 /// [`ParseError`]; nothing but blanks from `start` on is [`ParseErrorKind::Empty`].
@@ -163,7 +166,8 @@ pub fn parse_at(text: &[u8], start: usize, options: ParseOptions) -> Result<Pars
     result.map(|parsed| parsed.within(text, statements)).map_err(|failure| failure.locate(statements, start))
 }
 
-/// The text without what stands behind its last statement, and where the statement at or behind `start` begins.
+/// The text without what stands behind its last statement, and where the statement at or behind `start`
+/// begins.
 fn statements_from(text: &[u8], start: usize) -> Result<(&[u8], usize), ParseError> {
     if u32::try_from(text.len()).is_err() {
         return Err(Failure { kind: ParseErrorKind::TooComplex, offset: 0 }.locate(text, 0));
@@ -172,7 +176,8 @@ fn statements_from(text: &[u8], start: usize) -> Result<(&[u8], usize), ParseErr
     Ok((statements, ends::beginning(statements, start)))
 }
 
-/// As [`parse_at`], with somebody who is told now and then what the tree and its plan take, in bytes, and may end it.
+/// As [`parse_at`], with somebody who is told now and then what the tree and its plan take, in bytes, and may
+/// end it.
 ///
 /// # Errors
 /// The meter's, or the parse error's.
@@ -195,7 +200,8 @@ pub fn parse_metered(
         .map_err(|failure| failure.locate(statements, start).into())
 }
 
-/// What is wrong with a text of which one statement may run, where behind that, from `next` on, something other than comments follows.
+/// What is wrong with a text of which one statement may run, where behind that, from `next` on, something
+/// other than comments follows.
 pub fn second_statement(text: &[u8], next: usize, options: ParseOptions) -> Option<ParseError> {
     let text = ends::trimmed(text);
     let token = Lexer::new(text, next.min(text.len()), options.lex_options()).next_token();
@@ -238,7 +244,8 @@ struct Parser<'a> {
     token: Token,
     /// Where the token before it ended.
     previous_end: u32,
-    /// How long the first part of the last string literal is: what a column that is this literal is called by.
+    /// How long the first part of the last string literal is: what a column that is this literal is called
+    /// by.
     first_part: usize,
     options: ParseOptions,
     /// Levels of recursion now.
@@ -254,7 +261,8 @@ struct Parser<'a> {
     hinted_in_with: u32,
     /// Definitions of WITH that are being read, each within the next.
     withs: u32,
-    /// Some FROM has more tables than a join may have: told when all has been read, behind what is wrong with the text.
+    /// Some FROM has more tables than a join may have: told when all has been read, behind what is wrong with
+    /// the text.
     has_too_many_tables: bool,
     aside: Aside,
     metering: Metering<'a>,

@@ -34,7 +34,8 @@ impl Parser<'_> {
         self.any_name()
     }
 
-    /// Whether a function stands here whose name is a word of the grammar because of the parenthesis behind it.
+    /// Whether a function stands here whose name is a word of the grammar because of the parenthesis behind
+    /// it.
     fn at_function_word(&self) -> bool {
         let end = self.token.end as usize;
         let calls = match self.text.get(end) {

@@ -1,8 +1,9 @@
 //! Which names before a parenthesis are functions of the server's, and which can only be stored functions.
 //!
-//! Some functions are words of MySQL's grammar. In quotes or behind the name of a database these are no words of it, so
-//! they name stored functions, of which there are none. A few of them are its words only where the parenthesis follows
-//! at once, unless the `sql_mode` has IGNORE_SPACE; there they are no names of anything else.
+//! Some functions are words of MySQL's grammar. In quotes or behind the name of a database these are no words
+//! of it, so they name stored functions, of which there are none. A few of them are its words only where the
+//! parenthesis follows at once, unless the `sql_mode` has IGNORE_SPACE; there they are no names of anything
+//! else.
 
 /// What a call is named that can only be that of a stored function: no function has this name.
 pub const STORED: &str = "stored function";

@@ -1,4 +1,5 @@
-//! Partitions: no table has any. What asks for those of a table is refused as MySQL refuses it for a table without.
+//! Partitions: no table has any. What asks for those of a table is refused as MySQL refuses it for a table
+//! without.
 
 use super::{Parse, Parser};
 use crate::lexer::Keyword;

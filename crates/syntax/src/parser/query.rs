@@ -393,8 +393,8 @@ impl Parser<'_> {
         Ok(SelectItem::Expr { expr, name, aliased: false })
     }
 
-    /// The name of a select list's entry without an alias: a column's name, the first part of a string without the white space before it, a
-    /// number without parentheses around it, else the text as written.
+    /// The name of a select list's entry without an alias: a column's name, the first part of a string
+    /// without the white space before it, a number without parentheses around it, else the text as written.
     fn heading(&self, expr: &Expr, start: usize, end: usize) -> Name {
         let text = String::from_utf8_lossy(&self.text[start..end]);
         let text = match expr {

@@ -52,8 +52,8 @@ impl Parser<'_> {
         bare && NO_ROLES.iter().any(|word| self.span(self.token).eq_ignore_ascii_case(word.as_bytes()))
     }
 
-    /// Whether a role stands here, in a list of GRANT that may be one of privileges: something in quotes, or a word
-    /// that is followed by a host or by the end of its entry, and is no privilege by itself.
+    /// Whether a role stands here, in a list of GRANT that may be one of privileges: something in quotes, or
+    /// a word that is followed by a host or by the end of its entry, and is no privilege by itself.
     pub(super) fn at_role(&self) -> bool {
         let alone = match self.peek() {
             TokenKind::Comma | TokenKind::UserVariable | TokenKind::At => true,

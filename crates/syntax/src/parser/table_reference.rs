@@ -281,8 +281,8 @@ impl Operand {
     }
 }
 
-/// Joins without a condition group to the left, so that later conditions see all tables before them: `left` joins the
-/// leftmost table of `right`.
+/// Joins without a condition group to the left, so that later conditions see all tables before them: `left`
+/// joins the leftmost table of `right`.
 fn cross_join(left: Operand, mut right: Operand, kind: JoinKind) -> Operand {
     right.tables = cross_join_at(left.tables, right.tables, kind, right.joins);
     right.joins += left.joins + 1;

@@ -42,8 +42,8 @@ const NOISE: &[&str] = &[
     "Integer",
 ];
 
-/// What the parser steps over without looking at the result is a word without meaning; everything else is in the tree
-/// or handed over as a clause or hint, for which one list says what becomes of it.
+/// What the parser steps over without looking at the result is a word without meaning; everything else is in
+/// the tree or handed over as a clause or hint, for which one list says what becomes of it.
 #[test]
 fn nothing_is_stepped_over_without_a_decision() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/parser");

@@ -7,8 +7,8 @@ use crate::ast::{
 use crate::walk;
 use turnstile_values::value::Value;
 
-/// Calls `visit` for the expressions of a statement's clauses. What is not visited (joins, sub-queries) is not
-/// acceptable either.
+/// Calls `visit` for the expressions of a statement's clauses. What is not visited (joins, sub-queries) is
+/// not acceptable either.
 fn clauses_mut(statement: &mut Statement, visit: &mut dyn FnMut(&mut Expr)) {
     match statement {
         Statement::Select(query) => {
@@ -228,7 +228,8 @@ impl Rules<'_> {
         matches!(expr, Expr::Parameter(_)) || is_plain(expr)
     }
 
-    /// A value as it is compared, stored or assigned: a parameter, a sum of such, or nothing with a parameter.
+    /// A value as it is compared, stored or assigned: a parameter, a sum of such, or nothing with a
+    /// parameter.
     fn term(&self, expr: &Expr) -> bool {
         matches!(expr, Expr::Parameter(_)) || self.number(expr)
     }

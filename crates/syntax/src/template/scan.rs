@@ -1,5 +1,5 @@
-//! One pass over a text: its key and its literals' values. Cheap enough to be tried on every text that the cache of
-//! whole texts does not know.
+//! One pass over a text: its key and its literals' values. Cheap enough to be tried on every text that the
+//! cache of whole texts does not know.
 
 use crate::lexer::{LexOptions, is_digit, is_word, literal};
 use turnstile_values::value::Value;

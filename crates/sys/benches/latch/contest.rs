@@ -1,5 +1,5 @@
-//! One contest: threads that look things up in, or change, a small sorted page under one lock, until a fixed amount of
-//! work is done. The same for every kind of lock.
+//! One contest: threads that look things up in, or change, a small sorted page under one lock, until a fixed
+//! amount of work is done. The same for every kind of lock.
 
 use std::hint::black_box;
 use std::sync::Barrier;
@@ -12,8 +12,8 @@ pub const OPERATIONS: u64 = 1 << 20;
 /// Entries of the page: a lookup in it takes 50 to 100 nanoseconds.
 const ENTRIES: u64 = 256;
 
-/// Keys in order, each with a value. Values are changed by a load and a store, so a lock that lets two writers in loses
-/// writes, which the contest notices.
+/// Keys in order, each with a value. Values are changed by a load and a store, so a lock that lets two
+/// writers in loses writes, which the contest notices.
 struct Page {
     keys: Vec<u64>,
     values: Vec<AtomicU64>,
@@ -56,8 +56,8 @@ pub trait Contestant: Sync {
     fn alone<R>(&self, work: impl FnOnce() -> R) -> R;
 }
 
-/// Runs one contest. `writes` of a hundred operations are writes. Time from the first thread's start to the last one's
-/// end.
+/// Runs one contest. `writes` of a hundred operations are writes. Time from the first thread's start to the
+/// last one's end.
 pub fn contest<C: Contestant>(threads: u64, writes: u64) -> Duration {
     let (lock, page) = (C::make(), Page::new());
     let ready = Barrier::new(threads as usize);

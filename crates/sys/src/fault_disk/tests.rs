@@ -132,7 +132,8 @@ fn a_planted_failure_hits_the_operation_it_names() {
     assert_eq!(disk.counts().operations, 4);
 }
 
-/// A process that dies in the middle of a write leaves what it had written in the cache, and nothing else happens.
+/// A process that dies in the middle of a write leaves what it had written in the cache, and nothing else
+/// happens.
 #[test]
 fn a_process_may_die_in_the_middle_of_an_operation() {
     let mut parts = std::collections::BTreeSet::new();

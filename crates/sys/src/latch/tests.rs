@@ -4,8 +4,8 @@
 use super::*;
 use crate::sync::{Arc, thread};
 
-/// Two halves that a writer changes together: a reader must never see them differ. Plain loads and stores of atomics,
-/// so that a broken latch is a wrong value and not undefined behaviour.
+/// Two halves that a writer changes together: a reader must never see them differ. Plain loads and stores of
+/// atomics, so that a broken latch is a wrong value and not undefined behaviour.
 #[derive(Default)]
 struct Pair {
     latch: Latch,

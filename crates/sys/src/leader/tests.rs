@@ -1,4 +1,5 @@
-//! One works for all; under loom with the log's own protocol: two threads append, each needs its bytes drained.
+//! One works for all; under loom with the log's own protocol: two threads append, each needs its bytes
+//! drained.
 #![allow(clippy::unwrap_used)]
 
 use super::{Lead, Leader};

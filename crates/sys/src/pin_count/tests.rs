@@ -24,7 +24,8 @@ mod loom_models {
     use crate::sync::{Arc, thread};
     use loom::cell::UnsafeCell;
 
-    /// A slot as the buffer pool has them: a name, readable at any time, and content that only a pin makes readable.
+    /// A slot as the buffer pool has them: a name, readable at any time, and content that only a pin makes
+    /// readable.
     struct Slot {
         pins: PinCount,
         name: AtomicU32,
@@ -50,7 +51,8 @@ mod loom_models {
             }
             let found = (self.name.load(Ordering::Relaxed) == name).then(|| {
                 #[expect(unsafe_code, reason = "the read the pin allows")]
-                // SAFETY: pinned, and the name was right after pinning; loom reports it if that is not enough.
+                // SAFETY: pinned, and the name was right after pinning; loom reports it if that is not
+                // enough.
                 self.content.with(|content| unsafe { *content })
             });
             self.pins.unpin();

@@ -1,4 +1,5 @@
-//! The seat by hand, and under loom: no condition goes unseen, no future is in two hands, none is kept after the end.
+//! The seat by hand, and under loom: no condition goes unseen, no future is in two hands, none is kept after
+//! the end.
 #![allow(clippy::unwrap_used)]
 
 use super::*;

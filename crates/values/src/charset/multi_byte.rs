@@ -1,12 +1,12 @@
 //! Character sets of several bytes: Chinese, Japanese and Korean ones, read out of `multi_byte.bin`
 //! (layout: `tables/generate_multi_byte.py`).
 //!
-//! Each byte that begins no legal sequence stands for itself and is no character, as MySQL's lexer sees it: what
-//! follows it is read on its own. A legal sequence never reads as ASCII, so its second byte cannot end a literal or
-//! escape what follows.
+//! Each byte that begins no legal sequence stands for itself and is no character, as MySQL's lexer sees it:
+//! what follows it is read on its own. A legal sequence never reads as ASCII, so its second byte cannot end a
+//! literal or escape what follows.
 //!
-//! A legal sequence without a character in Unicode is the private one at U+F0000 and its code: it comes back as the
-//! same bytes.
+//! A legal sequence without a character in Unicode is the private one at U+F0000 and its code: it comes back
+//! as the same bytes.
 
 use std::sync::OnceLock;
 

@@ -15,8 +15,8 @@ const MULTI_BYTE: &[Charset] = &[
     Charset::Gb18030,
 ];
 
-/// Every legal sequence is a text, and that of most its own bytes; the same character may have two codes in Japanese
-/// sets.
+/// Every legal sequence is a text, and that of most its own bytes; the same character may have two codes in
+/// Japanese sets.
 #[test]
 fn codes_come_back() {
     for set in MULTI_BYTE {
@@ -68,8 +68,8 @@ fn four_bytes() {
     assert_eq!(Charset::Gb18030.decode(&[0xE3, 0x32, 0x9A, 0x36]), None);
 }
 
-/// A second byte that looks like a quote or a backslash belongs to its character; one that cannot be a second byte does
-/// not.
+/// A second byte that looks like a quote or a backslash belongs to its character; one that cannot be a second
+/// byte does not.
 #[test]
 fn no_character_of_several_bytes_hides_a_quote() {
     for set in MULTI_BYTE {

@@ -1,5 +1,5 @@
-//! The collations this server has, by MySQL's numbers: one line each with name, character set, order and Sortlen. A
-//! collation that is not here is refused (1273); none is an alias of another order.
+//! The collations this server has, by MySQL's numbers: one line each with name, character set, order and
+//! Sortlen. A collation that is not here is refused (1273); none is an alias of another order.
 
 use super::Collation;
 use super::eastern::Eastern::{Chinese, Japanese};

@@ -1,5 +1,5 @@
-//! The Japanese and Chinese orders of UCA 9.0.0: weights of all levels, made at first use out of the base's tables and
-//! of what `eastern.bin` changes of them (layout: `tables/generate_eastern.py`).
+//! The Japanese and Chinese orders of UCA 9.0.0: weights of all levels, made at first use out of the base's
+//! tables and of what `eastern.bin` changes of them (layout: `tables/generate_eastern.py`).
 
 use std::sync::OnceLock;
 
@@ -12,8 +12,8 @@ use super::tailoring::Reader;
 /// A language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Eastern {
-    /// Kana behind Latin, then the ideographs of the national standard, then other scripts. A length or iteration mark
-    /// weighs as the kana before it says. Hiragana and katakana differ on a fourth level.
+    /// Kana behind Latin, then the ideographs of the national standard, then other scripts. A length or
+    /// iteration mark weighs as the kana before it says. Hiragana and katakana differ on a fourth level.
     Japanese,
     /// Ideographs by their reading in front of all letters.
     Chinese,
@@ -42,14 +42,15 @@ const NO_PAGE: u16 = 0xFFFF;
 pub(super) struct LanguageLevel {
     /// A page for each 256 code points.
     index: Box<[u16]>,
-    /// For each code point of a page the count of its weights and their place in the pool; a lone weight is its own
-    /// place.
+    /// For each code point of a page the count of its weights and their place in the pool; a lone weight is
+    /// its own place.
     pages: Vec<u32>,
     pool: Box<[u16]>,
     /// Sequences by their first character, the longest ones first.
     sequences: HashMap<char, Vec<Sequence>>,
     ranges: Vec<Range>,
-    /// On later levels a mark that the text begins with weighs as the text's last character says, as in MySQL.
+    /// On later levels a mark that the text begins with weighs as the text's last character says, as in
+    /// MySQL.
     wraps: bool,
     /// Only kana have weights.
     kana_only: bool,
@@ -116,7 +117,8 @@ impl LanguageLevel {
         (self.found(entry), length)
     }
 
-    /// The weights of the mark a text begins with, and its bytes, if the text's last character says how it weighs here.
+    /// The weights of the mark a text begins with, and its bytes, if the text's last character says how it
+    /// weighs here.
     pub(super) fn wrapped(&'static self, text: &[u8]) -> Option<(Found, usize)> {
         if !self.wraps || text.first() != Some(&0xE3) {
             return None;
@@ -132,8 +134,8 @@ impl LanguageLevel {
         self.sequences.contains_key(&character)
     }
 
-    /// True if a text's ASCII beginning may not be skipped: sequences begin with ASCII characters, or the whole text
-    /// decides.
+    /// True if a text's ASCII beginning may not be skipped: sequences begin with ASCII characters, or the
+    /// whole text decides.
     pub(super) fn looks_around(&self) -> bool {
         self.wraps || self.sequences.keys().any(char::is_ascii)
     }
@@ -353,7 +355,8 @@ impl Builder {
         for change in &changes.sequences {
             for head in change.heads.chars() {
                 let own = self.weights_set(head);
-                // A mark is of the kind of the kana that it repeats, and weighs 0 behind a small one that has no kind.
+                // A mark is of the kind of the kana that it repeats, and weighs 0 behind a small one that has
+                // no kind.
                 let weights = match self.level {
                     KANA if own.is_empty() => vec![0],
                     KANA => own.clone(),

@@ -1,11 +1,11 @@
-//! LIKE: `%` any run, `_` one character, an escape character before either. Characters match by collation, one by
-//! one.
+//! LIKE: `%` any run, `_` one character, an escape character before either. Characters match by collation,
+//! one by one.
 //!
-//! Matching in place goes back to the last `%` only, which costs at most text length times pattern length and is the
-//! fastest for most. When that has taken [`STEPS_IN_PLACE`], both are folded (equal characters become equal bytes) and
-//! what lies between two `%` is found by a linear search, one such run after the other. Only a run with `_` between its
-//! letters is still tried place by place where its first letters are; that is noted as work, so KILL ends it. What all
-//! this takes is charged.
+//! Matching in place goes back to the last `%` only, which costs at most text length times pattern length and
+//! is the fastest for most. When that has taken [`STEPS_IN_PLACE`], both are folded (equal characters become
+//! equal bytes) and what lies between two `%` is found by a linear search, one such run after the other. Only
+//! a run with `_` between its letters is still tried place by place where its first letters are; that is
+//! noted as work, so KILL ends it. What all this takes is charged.
 
 use std::borrow::Cow;
 
@@ -18,8 +18,8 @@ use crate::error::SqlResult;
 
 /// Steps of matching in place before it is given up.
 const STEPS_IN_PLACE: usize = 64 << 10;
-/// True if `text` matches `pattern`. `escape` `None` means no escape character. Under `Collation::Binary` the unit is
-/// the byte, else the character.
+/// True if `text` matches `pattern`. `escape` `None` means no escape character. Under `Collation::Binary` the
+/// unit is the byte, else the character.
 pub fn like(
     collation: Collation,
     text: &[u8],
@@ -103,8 +103,8 @@ fn like_long(
 
 type Step = fn(&[u8]) -> Option<(char, usize)>;
 
-/// What lies between two `%`: `_` before and behind it, and parts without `_`, folded, with at least one `_` between
-/// neighbours.
+/// What lies between two `%`: `_` before and behind it, and parts without `_`, folded, with at least one `_`
+/// between neighbours.
 struct Run {
     step: Step,
     /// The unit is the byte.

@@ -1,6 +1,6 @@
 //! The orders of the Chinese, Japanese and Korean character sets, read out of `multi_byte_orders.bin`
-//! (layout: `tables/generate_multi_byte.py`). A character weighs bytes: those of its code, unless the order has others
-//! for it.
+//! (layout: `tables/generate_multi_byte.py`). A character weighs bytes: those of its code, unless the order
+//! has others for it.
 
 use std::sync::OnceLock;
 
@@ -28,8 +28,8 @@ struct Modern {
 /// The place of gb18030_chinese_ci in the file, which is the last.
 const MODERN: usize = 6;
 
-/// The place of big5_chinese_ci, which sorts by numbers of strokes, many characters to each, and holds none of them
-/// equal.
+/// The place of big5_chinese_ci, which sorts by numbers of strokes, many characters to each, and holds none
+/// of them equal.
 const STROKES: usize = 1;
 
 impl CodeOrder {

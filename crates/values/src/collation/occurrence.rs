@@ -1,9 +1,9 @@
-//! Where one text occurs in another under an order by the Unicode collation algorithm: at the first character from
-//! which on the weights go on, level by level, as those of the text that is sought. So `ss` is found in `ß`, a letter
-//! in front of its accents, and a text without weights anywhere.
+//! Where one text occurs in another under an order by the Unicode collation algorithm: at the first character
+//! from which on the weights go on, level by level, as those of the text that is sought. So `ss` is found in
+//! `ß`, a letter in front of its accents, and a text without weights anywhere.
 //!
-//! On each level the weights are searched for in one pass (Knuth, Morris, Pratt); a character is a place if every level
-//! has found it.
+//! On each level the weights are searched for in one pass (Knuth, Morris, Pratt); a character is a place if
+//! every level has found it.
 
 use super::first_character;
 use super::rules::{Level, Rules, Weights};
@@ -64,8 +64,8 @@ impl Places {
     /// Keeps the places from which on the level's weights are the wanted ones; false if there is none.
     fn keep(&mut self, level: &Level, text: &[u8], wanted: &[u16], held: &mut Held<'_>) -> SqlResult<bool> {
         let mut search = Search::new(wanted, held)?;
-        // How many weights are before each place; none for one in the middle of a contraction, which is read otherwise
-        // from there on.
+        // How many weights are before each place; none for one in the middle of a contraction, which is read
+        // otherwise from there on.
         let (mut before, mut nth, mut at) = (Vec::new(), 0, 0);
         while at < text.len() {
             let mut weights = Weights::new(&text[at..], level);

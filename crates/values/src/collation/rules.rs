@@ -1,5 +1,5 @@
-//! The weights of a collation's characters, level by level, and how strings compare and become keys by them. Rules are
-//! put together at a collation's first use out of its table, its tailoring or its character set.
+//! The weights of a collation's characters, level by level, and how strings compare and become keys by them.
+//! Rules are put together at a collation's first use out of its table, its tailoring or its character set.
 
 use std::cmp::Ordering;
 use std::sync::OnceLock;
@@ -169,10 +169,10 @@ impl Rules {
             .unwrap_or(Ordering::Equal)
     }
 
-    /// Appends a key: bytes in the order of the strings, the same for equal ones. Levels stand behind one another with
-    /// a weight 0 between them. Under PAD SPACE each space has a mark behind it that says whether what follows the run
-    /// of spaces is below (1) or above (3) a space, and at the end stands a space marked 2: the spaces that go on for
-    /// ever.
+    /// Appends a key: bytes in the order of the strings, the same for equal ones. Levels stand behind one
+    /// another with a weight 0 between them. Under PAD SPACE each space has a mark behind it that says
+    /// whether what follows the run of spaces is below (1) or above (3) a space, and at the end stands a
+    /// space marked 2: the spaces that go on for ever.
     pub(super) fn append_key(&self, text: &[u8], out: &mut Vec<u8>) {
         if let Some(space) = self.pad {
             return self.append_padded(text, space, out);
@@ -292,8 +292,8 @@ impl Level {
         }
     }
 
-    /// The weights of the first character or contraction of `text`, which begins with `character`; the tailoring and
-    /// level that move them; the bytes it takes.
+    /// The weights of the first character or contraction of `text`, which begins with `character`; the
+    /// tailoring and level that move them; the bytes it takes.
     fn find(&self, character: char, text: &[u8]) -> (Found, Option<Moving>, usize) {
         let length = character.len_utf8();
         match self.source {
@@ -340,7 +340,8 @@ impl Level {
         Some(Weights { text: &text[length..], level: self, pending: Pending::new((found, None, length)) })
     }
 
-    /// Appends the weights of the plain ASCII characters that `text` begins with; what is behind them comes back.
+    /// Appends the weights of the plain ASCII characters that `text` begins with; what is behind them comes
+    /// back.
     fn append_ascii<'t>(&self, text: &'t [u8], out: &mut Vec<u8>) -> &'t [u8] {
         let start = out.len();
         out.resize(start + text.len() * 2, 0);
@@ -374,8 +375,8 @@ impl Level {
         &text[rest..]
     }
 
-    /// The first weight of `text` and what is behind its character; None at the end and before a character that is not
-    /// plain ASCII.
+    /// The first weight of `text` and what is behind its character; None at the end and before a character
+    /// that is not plain ASCII.
     fn first<'t>(&self, text: &'t [u8]) -> Option<(u16, &'t [u8])> {
         let mut at = 0;
         loop {
@@ -390,8 +391,8 @@ impl Level {
         }
     }
 
-    /// Compares by this level's weights. Most text is ASCII, whose characters have one weight or none each, whatever
-    /// their neighbours: as far as both texts are, a table of 128 weights decides.
+    /// Compares by this level's weights. Most text is ASCII, whose characters have one weight or none each,
+    /// whatever their neighbours: as far as both texts are, a table of 128 weights decides.
     fn compare(&self, mut left: &[u8], mut right: &[u8], pad: Option<u16>) -> Ordering {
         if !self.contracts {
             let same =
@@ -514,8 +515,8 @@ impl Iterator for Weights<'_> {
     }
 }
 
-/// Weights of a character that the 8-bit set lacks, which a text to compare with may have: above all others, and like
-/// those of no text of the set.
+/// Weights of a character that the 8-bit set lacks, which a text to compare with may have: above all others,
+/// and like those of no text of the set.
 fn missing(character: char) -> Found {
     let point = u32::from(character);
     Found::Derived([0x1FF, 0x100 | (point >> 8) as u16, 0x100 | (point & 0xFF) as u16, 0], 3)

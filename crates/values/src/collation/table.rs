@@ -1,5 +1,5 @@
-//! Reading of the pinned weight files, whose layout `tables/generate_collations.py` describes: for each code point the
-//! weights it has on one level.
+//! Reading of the pinned weight files, whose layout `tables/generate_collations.py` describes: for each code
+//! point the weights it has on one level.
 
 use std::sync::OnceLock;
 
@@ -73,8 +73,8 @@ impl Table {
         }
     }
 
-    /// What a character without an entry weighs: derived weights (UTS 10, section 10.1.3), and under UCA 9.0.0 the
-    /// letters of a Hangul syllable.
+    /// What a character without an entry weighs: derived weights (UTS 10, section 10.1.3), and under UCA
+    /// 9.0.0 the letters of a Hangul syllable.
     fn derived(&'static self, rule: u16, point: u32) -> Found {
         let syllable = (0xAC00..=0xD7A3).contains(&point) && rule >= RULE_UCA_900;
         match rule {

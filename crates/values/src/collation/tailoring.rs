@@ -36,8 +36,8 @@ impl Tailoring {
         &all[usize::from(nth)]
     }
 
-    /// The weights of the text's first character, or of the contraction the text begins with, and its bytes; `None` if
-    /// the base decides.
+    /// The weights of the text's first character, or of the contraction the text begins with, and its bytes;
+    /// `None` if the base decides.
     pub(super) fn find(&self, character: char, text: &[u8]) -> Option<(Levels, usize)> {
         if let Some(list) = self.contractions.get(&character)
             && let Some((whole, levels)) = list.iter().find(|(whole, _)| text.starts_with(whole.as_bytes()))

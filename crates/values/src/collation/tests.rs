@@ -213,8 +213,8 @@ fn last_hangul_syllables() {
     }
 }
 
-/// What MySQL 9.7 says to WEIGHT_STRING in Japanese and Chinese: hashes over blocks of code points and over pairs of
-/// characters, and texts.
+/// What MySQL 9.7 says to WEIGHT_STRING in Japanese and Chinese: hashes over blocks of code points and over
+/// pairs of characters, and texts.
 #[test]
 fn eastern_weights_are_those_of_mysql() {
     let pairs: Vec<char> = ['\u{300}'..'\u{34F}', '\u{3000}'..'\u{3200}', '\u{FF61}'..'\u{FFA0}']
@@ -268,7 +268,8 @@ fn eastern_weights_are_those_of_mysql() {
     );
 }
 
-/// Keys and comparisons of Japanese and Chinese texts agree, for all that sequences and marks at the beginning do.
+/// Keys and comparisons of Japanese and Chinese texts agree, for all that sequences and marks at the
+/// beginning do.
 #[test]
 fn eastern_keys_agree_with_comparisons() {
     let pieces = [
@@ -297,7 +298,8 @@ fn eastern_keys_agree_with_comparisons() {
     }
 }
 
-/// PAD SPACE: spaces go on for ever behind the end, so a control character sorts before it. MySQL 9.7's answers.
+/// PAD SPACE: spaces go on for ever behind the end, so a control character sorts before it. MySQL 9.7's
+/// answers.
 #[test]
 fn spaces_behind_the_end() {
     use Ordering::{Equal, Greater, Less};

@@ -1,6 +1,6 @@
-//! Orders that weigh a text as a whole: Thai, which reads vowels behind the consonants they stand before and tone marks
-//! last, and the two Czech ones, which go through a text several times. The Czech weights are in `czech.bin` (layout:
-//! `tables/generate_multi_byte.py`).
+//! Orders that weigh a text as a whole: Thai, which reads vowels behind the consonants they stand before and
+//! tone marks last, and the two Czech ones, which go through a text several times. The Czech weights are in
+//! `czech.bin` (layout: `tables/generate_multi_byte.py`).
 
 use crate::charset::Charset;
 use crate::pulse::Pace;
@@ -62,9 +62,10 @@ impl Whole {
     }
 }
 
-/// Thai text in the order it is compared in. A vowel before a consonant changes places with it. A tone mark or its like
-/// is taken out and becomes the last byte: a number that is the smaller the more letters are before it. The place it
-/// leaves at the end of what is still to be read keeps the byte it had, and a later mark takes the last byte again.
+/// Thai text in the order it is compared in. A vowel before a consonant changes places with it. A tone mark
+/// or its like is taken out and becomes the last byte: a number that is the smaller the more letters are
+/// before it. The place it leaves at the end of what is still to be read keeps the byte it had, and a later
+/// mark takes the last byte again.
 fn thai(mut text: Vec<u8>) -> Vec<u8> {
     let is_consonant = |byte: u8| matches!(byte, 0xA1..=0xCE);
     let end = text.len();
@@ -126,8 +127,8 @@ fn two_passes(text: &[u8]) -> Vec<u8> {
     pass(0).chain(pass(1)).collect()
 }
 
-/// Word by word the letters and their accents, then of the whole text the case, then everything with signs. Spaces at
-/// the end do not count, and several in a row count as one until the last pass.
+/// Word by word the letters and their accents, then of the whole text the case, then everything with signs.
+/// Spaces at the end do not count, and several in a row count as one until the last pass.
 fn four_passes(text: &[u8]) -> Vec<u8> {
     let is_space = |byte: &u8| matches!(byte, b' ' | b'\t');
     let text = super::trim_spaces(text);

@@ -23,8 +23,9 @@ thread_local! {
 /// A large argument, and what functions make of it that do not build their result piece by piece.
 const ARGUMENT_COPIES: usize = 2;
 
-/// What an evaluation keeps while it works out more, or what a row's values hold until they are passed on. It is also
-/// what a function that builds many small parts (a document, places in it) takes its memory from and notes its work on.
+/// What an evaluation keeps while it works out more, or what a row's values hold until they are passed on. It
+/// is also what a function that builds many small parts (a document, places in it) takes its memory from and
+/// notes its work on.
 pub struct Held<'c> {
     account: Option<&'c Account>,
     session: &'c dyn SessionView,
@@ -58,8 +59,8 @@ impl<'c> Held<'c> {
         if bytes < LARGE_BYTES { Ok(()) } else { self.add_bytes(bytes.saturating_mul(ARGUMENT_COPIES)) }
     }
 
-    /// Keeps so many bytes more, one small part after another: they are charged, and count as worked through, once they
-    /// are many.
+    /// Keeps so many bytes more, one small part after another: they are charged, and count as worked through,
+    /// once they are many.
     #[inline]
     pub fn grow(&mut self, bytes: usize) -> SqlResult<()> {
         self.pending = self.pending.saturating_add(bytes);

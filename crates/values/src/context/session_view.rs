@@ -63,8 +63,8 @@ pub trait SessionView: Sync {
     fn user_variable_kind(&self, _name: &str) -> VariableKind {
         VariableKind::Unset
     }
-    /// Assigns a value, and a kind unless the variable keeps its own. Errors 4081 and 4082: the value is too much for
-    /// the session's memory.
+    /// Assigns a value, and a kind unless the variable keeps its own. Errors 4081 and 4082: the value is too
+    /// much for the session's memory.
     fn set_user_variable(&self, name: &str, value: Value, kind: Option<VariableKind>) -> SqlResult<()>;
     fn system_variable(&self, scope: VariableScope, name: &str) -> SqlResult<Value>;
     /// RELEASE_LOCK: whether the session held it; `None` if nobody does. Error 3057.
@@ -75,8 +75,8 @@ pub trait SessionView: Sync {
     fn user_lock_owner(&self, name: &Value) -> SqlResult<Option<u64>>;
     /// Next number of the session's generator, 0 <= x < 1.
     fn random(&self) -> f64;
-    /// An evaluation has worked through so many bytes: fails if the statement is to end (KILL), and lets the executor
-    /// know when it is time to give way.
+    /// An evaluation has worked through so many bytes: fails if the statement is to end (KILL), and lets the
+    /// executor know when it is time to give way.
     fn work(&self, _bytes: usize) -> SqlResult<()> {
         Ok(())
     }
@@ -88,7 +88,8 @@ pub trait SessionView: Sync {
     fn keeps_lookups(&self) -> bool {
         false
     }
-    /// The list of an IN that was prepared for looking up during this statement, by the place of its expression.
+    /// The list of an IN that was prepared for looking up during this statement, by the place of its
+    /// expression.
     fn lookup(&self, _place: usize) -> Option<Arc<Lookup>> {
         None
     }
@@ -104,8 +105,8 @@ pub trait SessionView: Sync {
     fn memory(&self) -> Option<&Arc<Account>> {
         None
     }
-    /// Next number of the sequence of the RAND(seed) at a place of the statement; `begin` is that sequence where it
-    /// begins.
+    /// Next number of the sequence of the RAND(seed) at a place of the statement; `begin` is that sequence
+    /// where it begins.
     fn random_in_sequence(&self, place: usize, begin: RandomSequence) -> f64;
 }
 

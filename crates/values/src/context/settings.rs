@@ -73,7 +73,8 @@ pub struct EvalSettings {
     pub default_week_format: u8,
     /// `div_precision_increment`: digits that a division adds.
     pub division_digits: u8,
-    /// True inside INSERT, UPDATE, DELETE under strict mode without IGNORE: what is a warning in SELECT is an error.
+    /// True inside INSERT, UPDATE, DELETE under strict mode without IGNORE: what is a warning in SELECT is an
+    /// error.
     pub strict_change: bool,
     /// `sql_auto_is_null`
     pub null_finds_last: bool,

@@ -1,7 +1,7 @@
 //! What kind of value a user variable holds: its class and, of text, its collation.
 //!
-//! A statement that reads a variable is bound for that kind, as for the type of a column; a plan that is kept says for
-//! which kinds of which variables it was made, and serves no others.
+//! A statement that reads a variable is bound for that kind, as for the type of a column; a plan that is kept
+//! says for which kinds of which variables it was made, and serves no others.
 
 use crate::collation::Collation;
 use crate::decimal::{MAX_PRECISION, MAX_SCALE};
@@ -11,8 +11,8 @@ use crate::value::{Value, to_text};
 /// Where a system variable lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum VariableScope {
-    /// No scope written: in an expression the session's value if there is one, else the global one; in SET the
-    /// session's.
+    /// No scope written: in an expression the session's value if there is one, else the global one; in SET
+    /// the session's.
     Default,
     /// `@@session.x`, `@@local.x`, SET SESSION x
     Session,
@@ -46,8 +46,8 @@ pub enum VariableKind {
 }
 
 impl VariableKind {
-    /// What a value of this type makes of the variable it is assigned to; none if that keeps its kind, because NULL has
-    /// none. Dates and times are text of the set that numbers are shown in, as in MySQL.
+    /// What a value of this type makes of the variable it is assigned to; none if that keeps its kind,
+    /// because NULL has none. Dates and times are text of the set that numbers are shown in, as in MySQL.
     pub fn assigned(column: &ColumnType, connection: Collation) -> Option<VariableKind> {
         Some(match column {
             ColumnType::Null => return None,

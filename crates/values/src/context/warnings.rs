@@ -29,7 +29,8 @@ pub struct Warnings {
     count: AtomicU32,
     /// Errors among them.
     errors: AtomicU32,
-    /// What `@@warning_count` and `@@error_count` say: how many there were when the statement that runs began.
+    /// What `@@warning_count` and `@@error_count` say: how many there were when the statement that runs
+    /// began.
     before: AtomicU32,
     errors_before: AtomicU32,
     /// `max_error_count`

@@ -30,8 +30,8 @@ pub fn day_name(weekday: u32) -> &'static str {
     DAYS[weekday as usize % 7]
 }
 
-/// DATE_FORMAT. `hours` is the hour of a TIME, which may exceed 23. `None` if a name or week of a zero date is asked,
-/// or `out` takes no more.
+/// DATE_FORMAT. `hours` is the hour of a TIME, which may exceed 23. `None` if a name or week of a zero date
+/// is asked, or `out` takes no more.
 pub fn format_by_pattern(
     moment: DateTime,
     hours: Option<u32>,
@@ -93,7 +93,8 @@ fn write_specifier(out: &mut dyn Write, specifier: char, moment: DateTime, hours
     written.ok()
 }
 
-/// The number of a day, parts of which may be zero: the day before the first of a month; a month 0 has 31 days.
+/// The number of a day, parts of which may be zero: the day before the first of a month; a month 0 has 31
+/// days.
 fn day_number(date: Date) -> i64 {
     if date.year() == 0 && date.month() == 0 {
         return 0;
@@ -132,7 +133,8 @@ fn ordinal_suffix(day: u32) -> &'static str {
 #[derive(Debug, Clone, Copy)]
 struct Week {
     number: u32,
-    /// Weeks begin on Sundays, and the first is the one with a Sunday; else on Mondays, and the first has four days.
+    /// Weeks begin on Sundays, and the first is the one with a Sunday; else on Mondays, and the first has
+    /// four days.
     sunday_first: bool,
     /// It is counted in the year that `%X` or `%x` gives, not in the calendar's.
     own_year: bool,
@@ -198,7 +200,8 @@ impl PatternParts {
             _ => return None,
         };
         let first = Date::from_parts(year, 1, 1);
-        // Where in its week the first of January is, and how many days later the wanted day's week position is.
+        // Where in its week the first of January is, and how many days later the wanted day's week position
+        // is.
         let monday_based = i64::from(super::day_of_week(first));
         let (place, within, first_week) = if week.sunday_first {
             let place = (monday_based + 1) % 7;

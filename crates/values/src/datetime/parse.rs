@@ -1,5 +1,6 @@
-//! Reading dates and times from text and numbers, as forgiving as MySQL: any punctuation separates, two-digit years
-//! mean 1970..=2069, all-digit strings are cut by their length, and what follows a good prefix is only a warning.
+//! Reading dates and times from text and numbers, as forgiving as MySQL: any punctuation separates, two-digit
+//! years mean 1970..=2069, all-digit strings are cut by their length, and what follows a good prefix is only
+//! a warning.
 
 use super::zone::parse_offset;
 use super::{Date, DateTime, SECOND_US, TIME_MAX_US, Time, days_in_month};
@@ -98,8 +99,8 @@ impl Reader<'_> {
         (self.at > start).then_some((number, self.at - start))
     }
 
-    /// A number of a time of day: 64 bits, beyond which it begins again, as in MySQL. `None` if that is more than 32
-    /// bits.
+    /// A number of a time of day: 64 bits, beyond which it begins again, as in MySQL. `None` if that is more
+    /// than 32 bits.
     fn clock_number(&mut self) -> Option<u32> {
         let start = self.at;
         let mut number = 0u64;
@@ -110,7 +111,8 @@ impl Reader<'_> {
         u32::try_from(number).ok().filter(|_| self.at > start)
     }
 
-    /// Bytes that part two numbers, as many as there are; the first should be the standard one and the only one.
+    /// Bytes that part two numbers, as many as there are; the first should be the standard one and the only
+    /// one.
     fn delimiters(&mut self, standard: char, parts: impl Fn(u8) -> bool) -> bool {
         let start = self.at;
         while let Some(found) = self.peek().filter(|byte| parts(*byte)) {
@@ -303,7 +305,8 @@ fn parse_digits(mut reader: Reader<'_>, run: usize, rules: DateRules) -> Option<
     (!parsed.truncated && !spaced).then_some(parsed)
 }
 
-/// How many digits there are, a T that marks where the time begins among them, if nothing but a fraction follows.
+/// How many digits there are, a T that marks where the time begins among them, if nothing but a fraction
+/// follows.
 fn unparted(text: &[u8]) -> Option<usize> {
     let run = text.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'T').count();
     (run > 0 && matches!(text.get(run), None | Some(b'.'))).then_some(run)
@@ -377,8 +380,8 @@ pub fn parse_number(number: i64, rules: DateRules) -> Option<Temporal> {
     })
 }
 
-/// Parses a TIME: `[-]\[D \]hh:mm:ss[.f]`, `hh:mm`, `hhmmss`, `ss`, or a full datetime. The flag says that something
-/// was lost (rest unreadable, or clamped to the range).
+/// Parses a TIME: `[-]\[D \]hh:mm:ss[.f]`, `hh:mm`, `hhmmss`, `ss`, or a full datetime. The flag says that
+/// something was lost (rest unreadable, or clamped to the range).
 pub fn parse_time(text: &[u8]) -> Option<(Time, bool)> {
     let mut reader = Reader { text, at: 0, delimiter: None };
     reader.skip_spaces();
@@ -453,13 +456,14 @@ pub fn says_moment(text: &[u8]) -> bool {
             .is_some_and(|parsed| parsed.has_time && !parsed.truncated && parsed.moment.date() != Date::ZERO)
 }
 
-/// Whether a text that is read as a time is read as a moment first: 12 characters at least, of digits alone, with a T
-/// among them or without, or three numbers and a space behind the third.
+/// Whether a text that is read as a time is read as a moment first: 12 characters at least, of digits alone,
+/// with a T among them or without, or three numbers and a space behind the third.
 pub fn is_shaped_as_moment(text: &[u8]) -> bool {
     text.len() >= 12 && (unparted(text).is_some() || is_parted_by_space(text))
 }
 
-/// Whether a text that is as long as a moment is neither that nor a time, since a letter follows its first number.
+/// Whether a text that is as long as a moment is neither that nor a time, since a letter follows its first
+/// number.
 fn begins_no_moment(text: &[u8]) -> bool {
     let (run, number) = first_number(text);
     let parts = |byte: &u8| byte.is_ascii_punctuation() || byte.is_ascii_whitespace();

@@ -1,8 +1,8 @@
-//! Session time zones: fixed offsets and the named zones of the IANA database, which the binary brings along (`jiff`).
-//! SYSTEM is UTC until [`adopt_system_zone`] takes the machine's.
+//! Session time zones: fixed offsets and the named zones of the IANA database, which the binary brings along
+//! (`jiff`). SYSTEM is UTC until [`adopt_system_zone`] takes the machine's.
 //!
-//! A wall clock reading that occurs twice means the earlier moment; one that is skipped means the moment of the change,
-//! as MySQL has it.
+//! A wall clock reading that occurs twice means the earlier moment; one that is skipped means the moment of
+//! the change, as MySQL has it.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -26,7 +26,8 @@ enum Kind {
     Named(&'static Rules),
 }
 
-/// Rules are compared by their place in memory: every name is kept once, and plans compare zones for each statement.
+/// Rules are compared by their place in memory: every name is kept once, and plans compare zones for each
+/// statement.
 impl PartialEq for Kind {
     fn eq(&self, other: &Kind) -> bool {
         match (self, other) {
@@ -54,7 +55,8 @@ impl Default for TimeZone {
 
 static SYSTEM: OnceLock<(TimeZone, String)> = OnceLock::new();
 
-/// Makes SYSTEM mean the machine's zone. A server calls it at its start; the name for `system_time_zone` comes back.
+/// Makes SYSTEM mean the machine's zone. A server calls it at its start; the name for `system_time_zone`
+/// comes back.
 pub fn adopt_system_zone() -> &'static str {
     let (_, name) = SYSTEM.get_or_init(|| {
         let rules = Rules::system();

@@ -1,4 +1,5 @@
-//! A document in memory. Scalars keep the kinds that SQL values have: JSON's text knows neither decimals nor dates.
+//! A document in memory. Scalars keep the kinds that SQL values have: JSON's text knows neither decimals nor
+//! dates.
 
 use crate::context::Held;
 use crate::decimal::Decimal;

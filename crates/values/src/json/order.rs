@@ -1,8 +1,9 @@
 //! The order of documents as bytes: what compares, sorts and groups documents compares these.
 //!
-//! By kind first: `null`, numbers, strings, objects, arrays, truths, dates, times, moments, bytes. Numbers compare by
-//! their exact values, a double that is no whole number by the shortest decimal that reads back as it; strings by their
-//! bytes, arrays part by part. Objects compare by how many members they have, then member by member.
+//! By kind first: `null`, numbers, strings, objects, arrays, truths, dates, times, moments, bytes. Numbers
+//! compare by their exact values, a double that is no whole number by the shortest decimal that reads back as
+//! it; strings by their bytes, arrays part by part. Objects compare by how many members they have, then
+//! member by member.
 
 use super::document::{Json, Kind, type_of_bytes};
 use crate::context::Held;

@@ -101,8 +101,8 @@ impl Path {
     }
 }
 
-/// Where one step leads from several places. `**` leads to a place in as many ways as it lies deep, and each `**` more
-/// multiplies them.
+/// Where one step leads from several places. `**` leads to a place in as many ways as it lies deep, and each
+/// `**` more multiplies them.
 struct Places<'d, 'h, 'c> {
     found: Vec<&'d Json>,
     seen: Option<HashSet<*const Json>>,

@@ -1,7 +1,8 @@
 //! Texts as documents: RFC 8259, with what MySQL says about a text that is none, and the marked form of rows.
 //!
-//! A document in memory takes many times its text, so there is no way to one without a `Held` that it is charged to,
-//! part by part, and that looks for KILL. What only has to know whether a text is a document makes none (`check`).
+//! A document in memory takes many times its text, so there is no way to one without a `Held` that it is
+//! charged to, part by part, and that looks for KILL. What only has to know whether a text is a document
+//! makes none (`check`).
 
 use super::document::{Json, Object};
 use super::write::{DECIMAL, MARKED, SIGNED, UNSIGNED, kind_of};
@@ -285,8 +286,8 @@ impl<'t> Reader<'t, '_, '_> {
         }
     }
 
-    /// Appends to a string, whose room is charged before it grows. One without escapes is as long at once as it will
-    /// be.
+    /// Appends to a string, whose room is charged before it grows. One without escapes is as long at once as
+    /// it will be.
     fn append(&mut self, out: &mut String, more: &str) -> Read<()> {
         self.pass(more.len())?;
         let Some(held) = self.held.as_mut().filter(|_| self.keeps) else { return Ok(()) };

@@ -1,5 +1,5 @@
-//! JSON_STORAGE_SIZE: the bytes that MySQL's binary form of a document takes. Ours is text; what is told is what MySQL
-//! tells.
+//! JSON_STORAGE_SIZE: the bytes that MySQL's binary form of a document takes. Ours is text; what is told is
+//! what MySQL tells.
 
 use super::bytes_of_opaque;
 use super::document::{Json, Kind, Object};
@@ -67,7 +67,8 @@ fn object_size(members: &Object, held: &mut Held<'_>) -> SqlResult<usize> {
     Ok(sum.of_list(members.len(), members.len(), names))
 }
 
-/// Bytes of values outside their entries, in the small form and in the large one, whose entries hold longer numbers.
+/// Bytes of values outside their entries, in the small form and in the large one, whose entries hold longer
+/// numbers.
 #[derive(Default)]
 struct Sizes {
     small: usize,

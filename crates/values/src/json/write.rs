@@ -1,8 +1,9 @@
 //! Documents as text: the normal form, with or without marks, and JSON_PRETTY's.
 //!
-//! The *marked* form is what a value and a row hold if the plain text does not say all: the byte 1, then the normal
-//! form with one more byte before each scalar whose kind its text does not tell. Bytes below 32 occur nowhere else in
-//! the normal form, which escapes them, so the plain text is the marked one without them ([`without_marks`]).
+//! The *marked* form is what a value and a row hold if the plain text does not say all: the byte 1, then the
+//! normal form with one more byte before each scalar whose kind its text does not tell. Bytes below 32 occur
+//! nowhere else in the normal form, which escapes them, so the plain text is the marked one without them
+//! ([`without_marks`]).
 
 use std::borrow::Cow;
 use std::fmt::{self, Write};

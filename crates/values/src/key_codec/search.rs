@@ -13,20 +13,21 @@ use crate::value::{Value, parse_double_prefix, to_bytes};
 pub enum SearchValue {
     /// Exactly this value of the column's type.
     Exact(Value),
-    /// Between this value and the column type's next one: no row is equal, the rows up to this value are smaller.
+    /// Between this value and the column type's next one: no row is equal, the rows up to this value are
+    /// smaller.
     After(Value),
     /// Smaller than every value the column can hold.
     BelowAll,
     /// Larger than every value the column can hold.
     AboveAll,
-    /// The comparison is not one of the column's own order (a number against a string column, another collation):
-    /// the index does not help.
+    /// The comparison is not one of the column's own order (a number against a string column, another
+    /// collation): the index does not help.
     Unusable,
 }
 
 /// Places a value among those of a column. `collation` is the comparison's collation (ignored for numbers and
-/// dates). TIMESTAMP columns take session time and give UTC. NULL is `Unusable`; the caller knows that nothing
-/// matches it.
+/// dates). TIMESTAMP columns take session time and give UTC. NULL is `Unusable`; the caller knows that
+/// nothing matches it.
 pub fn search_value(
     value: &Value,
     kind: &ColumnType,

@@ -1,4 +1,5 @@
-//! A list that grows and goes in blocks, so no step of it moves, copies or frees more than a block, however long it is.
+//! A list that grows and goes in blocks, so no step of it moves, copies or frees more than a block, however
+//! long it is.
 
 use std::collections::VecDeque;
 

@@ -1,6 +1,6 @@
-//! Matching of plain patterns in long texts, byte by byte with a lazily built automaton (`regex-automata`), so that who
-//! searches is told of the work and can end it. The library's own search has no such place, and takes minutes for a
-//! pattern of many states in a text of megabytes.
+//! Matching of plain patterns in long texts, byte by byte with a lazily built automaton (`regex-automata`),
+//! so that who searches is told of the work and can end it. The library's own search has no such place, and
+//! takes minutes for a pattern of many states in a text of megabytes.
 
 use regex_automata::hybrid::LazyStateID;
 use regex_automata::hybrid::dfa::{Cache, DFA};

@@ -1,7 +1,7 @@
-//! Matching by backtracking, for what an automaton cannot do: look-around, back-references, atomic groups. A pattern
-//! that `fancy-regex` has parsed becomes steps for a small machine, so that every piece of work is counted: whoever
-//! started the search is asked now and then whether it is to go on, and what takes too many attempts or too much memory
-//! is given up as ICU gives it up.
+//! Matching by backtracking, for what an automaton cannot do: look-around, back-references, atomic groups. A
+//! pattern that `fancy-regex` has parsed becomes steps for a small machine, so that every piece of work is
+//! counted: whoever started the search is asked now and then whether it is to go on, and what takes too many
+//! attempts or too much memory is given up as ICU gives it up.
 
 use fancy_regex::{Assertion, Expr, LookAround};
 
@@ -116,8 +116,8 @@ impl Machine<'_> {
         self.push(Frame::Restore { slot, held })
     }
 
-    /// Runs from a step at a byte offset until `Accept`, at `goal` if there is one; where it ended. Attempts that are
-    /// left are forgotten, changes of slots stay to be taken back by who comes next.
+    /// Runs from a step at a byte offset until `Accept`, at `goal` if there is one; where it ended. Attempts
+    /// that are left are forgotten, changes of slots stay to be taken back by who comes next.
     fn run(&mut self, step: usize, at: usize, goal: Option<usize>) -> SqlResult<Option<usize>> {
         let base = self.frames.len();
         let mut next = Some((step, at));
@@ -250,7 +250,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Whether what a group matched comes once more; where it ends. A group that has not matched matches nothing.
+    /// Whether what a group matched comes once more; where it ends. A group that has not matched matches
+    /// nothing.
     fn again(&mut self, group: usize, ignores_case: bool, at: usize) -> SqlResult<Option<usize>> {
         let Some((start, end)) = self.group(group) else { return Ok(None) };
         self.worked(end - start)?;

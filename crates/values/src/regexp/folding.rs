@@ -1,10 +1,11 @@
-//! Letters that ignoring case makes several letters of (Unicode's full case folding): `ß` is `ss`, `ﬁ` is `fi`. As in
-//! ICU, a string of letters in a pattern matches what has the same letters when both are folded; a lone letter that
-//! folds to one matches one letter.
+//! Letters that ignoring case makes several letters of (Unicode's full case folding): `ß` is `ss`, `ﬁ` is
+//! `fi`. As in ICU, a string of letters in a pattern matches what has the same letters when both are folded;
+//! a lone letter that folds to one matches one letter.
 
 use std::sync::OnceLock;
 
-/// Chains of letters with overlapping foldings are cut behind so many letters: what folds across a cut is not found.
+/// Chains of letters with overlapping foldings are cut behind so many letters: what folds across a cut is not
+/// found.
 const CHAIN_LETTERS: usize = 16;
 /// All letters that fold to several are below.
 const BEYOND: u32 = 0xFB18;
@@ -55,7 +56,8 @@ pub(super) fn append(run: &[char], out: &mut String) {
     if letters.len() == 1 {
         return Run::append_letter(letters[0], out);
     }
-    // Letters are compared folded, and kept as they stand where they fold to one: the library ignores their case.
+    // Letters are compared folded, and kept as they stand where they fold to one: the library ignores their
+    // case.
     let plain: Vec<char> = letters.iter().map(|letter| folded(*letter).next().unwrap_or(*letter)).collect();
     let mut places = Vec::new();
     for at in 0..plain.len() {
@@ -90,8 +92,8 @@ impl Run<'_> {
         out.push_str(&regex::escape(letter.encode_utf8(&mut [0; 4])));
     }
 
-    /// What stands between two places. A letter that folds across the middle splits it; so the pattern grows with the
-    /// square of the letters only.
+    /// What stands between two places. A letter that folds across the middle splits it; so the pattern grows
+    /// with the square of the letters only.
     fn append_chain(&self, begin: usize, end: usize, out: &mut String) {
         if end - begin < 2 {
             return self.letters[begin..end].iter().for_each(|letter| Run::append_letter(*letter, out));

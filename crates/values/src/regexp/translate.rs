@@ -1,5 +1,5 @@
-//! From ICU's syntax to that of our libraries, which is nearly the same. What is wrong with a pattern is found here, so
-//! that it gets MySQL's error number.
+//! From ICU's syntax to that of our libraries, which is nearly the same. What is wrong with a pattern is
+//! found here, so that it gets MySQL's error number.
 
 use super::escape::{Escape, LINE_ENDS, plain};
 use super::{Options, folding};
@@ -334,7 +334,8 @@ impl Translator {
         Ok(())
     }
 
-    /// `?ismxdw-ismxdw` behind a parenthesis, with the `:` or `)` that ends it; true for `)`, which is no group.
+    /// `?ismxdw-ismxdw` behind a parenthesis, with the `:` or `)` that ends it; true for `)`, which is no
+    /// group.
     fn flags(&mut self) -> SqlResult<bool> {
         self.at += 1;
         let (mut flags, mut on) = (String::new(), true);

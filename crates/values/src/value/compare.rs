@@ -1,5 +1,5 @@
-//! Comparison of two values: strings by collation, whole numbers and decimals exactly, anything with a double or a
-//! string among numbers as doubles, dates with strings as dates.
+//! Comparison of two values: strings by collation, whole numbers and decimals exactly, anything with a double
+//! or a string among numbers as doubles, dates with strings as dates.
 
 use std::cmp::Ordering;
 
@@ -42,8 +42,8 @@ impl Comparison {
     }
 }
 
-/// Compares two values; `None` if either is NULL. Strings that are no number or date where one is needed count as
-/// their prefix, silently.
+/// Compares two values; `None` if either is NULL. Strings that are no number or date where one is needed
+/// count as their prefix, silently.
 pub fn compare(left: &Value, right: &Value, collation: Collation) -> Option<Ordering> {
     match (left, right) {
         (Value::Null, _) | (_, Value::Null) => return None,
@@ -135,8 +135,8 @@ fn compare_doubles(left: &Value, right: &Value) -> Ordering {
     order_of_doubles(quiet_double(left), quiet_double(right))
 }
 
-/// Orders doubles. What is no number, which only a client's parameter can be, is less than all numbers and equal to
-/// none.
+/// Orders doubles. What is no number, which only a client's parameter can be, is less than all numbers and
+/// equal to none.
 pub fn order_of_doubles(left: f64, right: f64) -> Ordering {
     left.partial_cmp(&right).unwrap_or_else(|| right.is_nan().cmp(&left.is_nan()))
 }
@@ -166,7 +166,8 @@ fn quiet_time(value: &Value) -> Option<i64> {
     }
 }
 
-/// Appends bytes that are equal for values that GROUP BY, DISTINCT and hash joins must treat as one. Not an order.
+/// Appends bytes that are equal for values that GROUP BY, DISTINCT and hash joins must treat as one. Not an
+/// order.
 pub fn append_group_key(value: &Value, collation: Collation, out: &mut Vec<u8>) {
     let mut whole_number = |number: i128| {
         out.push(1);

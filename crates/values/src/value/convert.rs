@@ -1,6 +1,6 @@
-//! Conversions between classes of values inside expressions. Strings give their longest numeric prefix and a warning
-//! 1292 when something is left over; dates give the number their digits spell. NULL is the caller's business: every
-//! function here reads it as zero or the empty string.
+//! Conversions between classes of values inside expressions. Strings give their longest numeric prefix and a
+//! warning 1292 when something is left over; dates give the number their digits spell. NULL is the caller's
+//! business: every function here reads it as zero or the empty string.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -21,8 +21,8 @@ pub enum Numeric {
     Double(f64),
 }
 
-/// The longest prefix that is a double, and whether it was all of the text (spaces around do not count). Overflow
-/// gives the largest double.
+/// The longest prefix that is a double, and whether it was all of the text (spaces around do not count).
+/// Overflow gives the largest double.
 pub fn parse_double_prefix(text: &[u8]) -> (f64, bool) {
     let start = text.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
     let rest = &text[start..];
@@ -179,9 +179,9 @@ fn rounded(number: f64) -> f64 {
     number.round_ties_even()
 }
 
-/// As a signed integer: numbers round, out of range clamps. Strings give their integer prefix; one between the greatest
-/// number with a sign and the greatest without is the negative number of the same bits, as in MySQL, and so is all that
-/// is beyond.
+/// As a signed integer: numbers round, out of range clamps. Strings give their integer prefix; one between
+/// the greatest number with a sign and the greatest without is the negative number of the same bits, as in
+/// MySQL, and so is all that is beyond.
 pub fn to_i64(value: &Value, context: &EvalContext<'_>) -> SqlResult<i64> {
     Ok(match value {
         Value::Int(number) => *number,

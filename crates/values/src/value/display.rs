@@ -19,7 +19,8 @@ pub fn format_double(number: f64) -> String {
     shortest(digits, number)
 }
 
-/// Doubles that lie an eighth or a quarter apart: only here are two texts of the same length equally near to one.
+/// Doubles that lie an eighth or a quarter apart: only here are two texts of the same length equally near to
+/// one.
 const NEAR_QUARTERS: std::ops::Range<f64> = 562_949_953_421_312.0..2_251_799_813_685_248.0;
 
 /// A FLOAT column's value: the six significant digits MySQL shows.
@@ -127,7 +128,8 @@ pub fn write_text(value: &Value, kind: &ColumnType, out: &mut Vec<u8>) {
     }
 }
 
-/// Puts zeros before a number that was appended from `start` on, as many as its column is wide, if it is filled.
+/// Puts zeros before a number that was appended from `start` on, as many as its column is wide, if it is
+/// filled.
 fn fill(out: &mut Vec<u8>, start: usize, kind: &ColumnType) {
     if kind.is_zerofill() {
         let missing = (kind.wire_length() as usize).saturating_sub(out.len() - start);
@@ -144,8 +146,8 @@ fn push_double(out: &mut Vec<u8>, number: f64) {
     }
 }
 
-/// Appends a double with so many digits behind the point; what is rounded to zero has no sign. Digits behind those that
-/// tell the number from every other are zeros.
+/// Appends a double with so many digits behind the point; what is rounded to zero has no sign. Digits behind
+/// those that tell the number from every other are zeros.
 fn push_fixed(out: &mut Vec<u8>, number: f64, scale: u8) {
     let start = out.len();
     let plain = if is_told_by_fixed(number, scale) { None } else { told_digits(number, scale) };
@@ -166,7 +168,8 @@ fn is_told_by_fixed(number: f64, scale: u8) -> bool {
     number.abs() * 10f64.powi(i32::from(scale)) < WHOLE_BELOW
 }
 
-/// The digits that tell a number, filled up with zeros to so many behind the point. None if it has more of them.
+/// The digits that tell a number, filled up with zeros to so many behind the point. None if it has more of
+/// them.
 fn told_digits(number: f64, scale: u8) -> Option<String> {
     let mut plain = format!("{number}");
     let own = plain.split_once('.').map_or(0, |(_, behind)| behind.len());
@@ -208,8 +211,8 @@ pub fn is_shown_by_column(kind: &ColumnType) -> bool {
     }
 }
 
-/// A value of one column whose definition is changed: text where it becomes text and only the column knew how it was
-/// written. Bits become the number that they are.
+/// A value of one column whose definition is changed: text where it becomes text and only the column knew how
+/// it was written. Bits become the number that they are.
 pub fn between_columns(value: Value, from: &ColumnType, to: &ColumnType) -> Value {
     match value {
         Value::Double(_) | Value::UInt(_) | Value::Decimal(_)
@@ -230,8 +233,8 @@ pub fn in_own_bytes(value: Value, from: &ColumnType, to: &ColumnType) -> Value {
     }
 }
 
-/// Whether a value is stored in a column of this type as the text that its own column shows: in TEXT and BLOB, as in
-/// MySQL, where shorter texts take the number without zeros and with all its digits.
+/// Whether a value is stored in a column of this type as the text that its own column shows: in TEXT and
+/// BLOB, as in MySQL, where shorter texts take the number without zeros and with all its digits.
 pub fn takes_shown(to: &ColumnType) -> bool {
     to.is_blob() && *to != ColumnType::Json
 }

@@ -1,5 +1,5 @@
-//! Documents on their way into columns. A document in memory takes many times its text; that is charged while it is
-//! there.
+//! Documents on their way into columns. A document in memory takes many times its text; that is charged while
+//! it is there.
 
 use super::Value;
 use super::store::StoreContext;

@@ -1,13 +1,13 @@
-//! A double in few characters: what a short text column keeps of one. As MySQL writes it: with as many digits as fit,
-//! plain or with an exponent, whichever shows more of them.
+//! A double in few characters: what a short text column keeps of one. As MySQL writes it: with as many digits
+//! as fit, plain or with an exponent, whichever shows more of them.
 
 use super::format_double;
 
 /// Significant digits that tell every double from every other.
 const DIGITS_MAX: usize = 17;
 
-/// The text of a number in at most `width` characters, and whether it tells the number. What has no room for even one
-/// digit is cut where it is stored.
+/// The text of a number in at most `width` characters, and whether it tells the number. What has no room for
+/// even one digit is cut where it is stored.
 pub fn fitted_double(number: f64, width: usize) -> (String, bool) {
     let whole = format_double(number);
     if whole.len() <= width || !number.is_finite() {
@@ -36,7 +36,8 @@ fn both(number: f64, digits: usize) -> (String, String) {
     };
     let exponent: i32 = exponent.parse().unwrap_or(0);
     let places = usize::try_from(digits as i32 - 1 - exponent).unwrap_or(0);
-    // Digits left of the point that are not among the significant ones would be zeros that are not the number's.
+    // Digits left of the point that are not among the significant ones would be zeros that are not the
+    // number's.
     let plain = if exponent >= digits as i32 { None } else { Some(format!("{number:.places$}")) };
     let plain = plain.map(|plain| match plain.contains('.') {
         true => plain.trim_end_matches('0').trim_end_matches('.').to_owned(),

@@ -1,6 +1,6 @@
-//! Values as dates, moments and times, where functions and casts read them. Which impossible dates pass depends on what
-//! is done with them, and a text is judged more strictly than a number; what does not pass is NULL with warning 1292. A
-//! column's own dates do not warn.
+//! Values as dates, moments and times, where functions and casts read them. Which impossible dates pass
+//! depends on what is done with them, and a text is judged more strictly than a number; what does not pass is
+//! NULL with warning 1292. A column's own dates do not warn.
 
 use super::convert::{apply_offset, shown, shown_value};
 use super::{Value, to_bytes, to_date_time, to_decimal, to_text};
@@ -221,8 +221,8 @@ pub enum MomentOrTime {
     Time(Time),
 }
 
-/// Reads what ADDTIME and its kin take: a text is a time if the whole of it is one, else a moment, else as much of a
-/// time as it begins with.
+/// Reads what ADDTIME and its kin take: a text is a time if the whole of it is one, else a moment, else as
+/// much of a time as it begins with.
 pub fn read_moment_or_time(value: &Value, context: &EvalContext<'_>) -> SqlResult<Option<MomentOrTime>> {
     let rules = DateRules { invalid: true, ..DateRules::LENIENT };
     match value {
@@ -265,8 +265,8 @@ pub fn read_moment_or_time(value: &Value, context: &EvalContext<'_>) -> SqlResul
     }
 }
 
-/// Reads what EXTRACT takes the parts of a clock of: a moment if the whole of the text is one written as it should be,
-/// else a time.
+/// Reads what EXTRACT takes the parts of a clock of: a moment if the whole of the text is one written as it
+/// should be, else a time.
 pub fn read_clock(value: &Value, context: &EvalContext<'_>) -> SqlResult<Option<MomentOrTime>> {
     let mode = context.settings.sql_mode;
     match value {

@@ -1,5 +1,5 @@
-//! Storing a value into a column: conversion to the column's type with MySQL's checks. In strict mode what does not
-//! fit is an error; otherwise (and under IGNORE) it is clamped or cut, with a warning.
+//! Storing a value into a column: conversion to the column's type with MySQL's checks. In strict mode what
+//! does not fit is an error; otherwise (and under IGNORE) it is clamped or cut, with a warning.
 
 use std::sync::Arc;
 
@@ -84,7 +84,8 @@ impl StoreContext<'_> {
     }
 }
 
-/// Converts a value to the column's type, ready for the row and key encodings. TIMESTAMP values come out in UTC.
+/// Converts a value to the column's type, ready for the row and key encodings. TIMESTAMP values come out in
+/// UTC.
 pub fn store(value: &Value, kind: &ColumnType, context: &StoreContext<'_>) -> SqlResult<Value> {
     match (value, kind) {
         (Value::Null, _) => {
@@ -200,7 +201,8 @@ fn rounded_number(value: &Value, context: &StoreContext<'_>) -> SqlResult<(i128,
             return Ok((decimal_to_i128(&parsed.value), trouble));
         }
         other => {
-            // A moment is rounded by its clock before it becomes digits: half past the last second is the next minute.
+            // A moment is rounded by its clock before it becomes digits: half past the last second is the
+            // next minute.
             let whole = whole_seconds(other, context);
             decimal_to_i128(&to_decimal(whole.as_ref().unwrap_or(other), context.eval)?)
         }

@@ -52,7 +52,8 @@ fn a_wait_that_was_left_is_in_nobodys_way() {
     assert!(!is_victim(&stays));
 }
 
-/// Whether a circle is among waits that have not lost: whoever waits for nobody is taken away until nobody can be.
+/// Whether a circle is among waits that have not lost: whoever waits for nobody is taken away until nobody
+/// can be.
 fn has_circle(waits: &GateWaits) -> bool {
     let notes = waits.notes.lock();
     let mut left: BTreeSet<u64> = notes.by_number.keys().copied().collect();

@@ -1,5 +1,6 @@
-//! Random schedules over entering, making way, stepping out, sleeping, kills, vanishing clients and changes of the
-//! limit. Run with `RUSTFLAGS="--cfg shuttle" cargo test -p turnstile-engine --lib admission::tests::races_shuttle`.
+//! Random schedules over entering, making way, stepping out, sleeping, kills, vanishing clients and changes
+//! of the limit. Run with
+//! `RUSTFLAGS="--cfg shuttle" cargo test -p turnstile-engine --lib admission::tests::races_shuttle`.
 
 use super::*;
 use shuttle::future::block_on;
@@ -12,7 +13,8 @@ fn flip() -> bool {
     shuttle::rand::thread_rng().gen_bool(0.5)
 }
 
-/// A statement of three rows; it may wait for a lock in the middle, vanish while it queues, or be killed by somebody.
+/// A statement of three rows; it may wait for a lock in the middle, vanish while it queues, or be killed by
+/// somebody.
 fn statement(gate: &Arc<Gate>, inside: &Counter, most: u64, interrupt: &Interrupt) {
     let standing = Standing::new();
     let Some(mut ticket) = gate.ticket(&standing) else { return };

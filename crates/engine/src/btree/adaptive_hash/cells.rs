@@ -5,9 +5,9 @@
 //!   cell:                  | tag 24 | taken 1 | used 1 | frame 26 | slot 12 |          0 = empty
 //! ```
 //!
-//! `used` is set by a hit and cleared by a newcomer that looks for a place: a hint that nobody used since the last look
-//! goes first (CLOCK, one hand per line, which starts where the newcomer's hash says). A word is a whole hint, so there
-//! is nothing to tear.
+//! `used` is set by a hit and cleared by a newcomer that looks for a place: a hint that nobody used since the
+//! last look goes first (CLOCK, one hand per line, which starts where the newcomer's hash says). A word is a
+//! whole hint, so there is nothing to tear.
 
 use turnstile_sys::sync::atomic::{AtomicU64, Ordering};
 
@@ -150,8 +150,8 @@ impl Cells {
         })
     }
 
-    /// Remembers a hint for this hash. The second value is the cell and the word put into it, to be taken back by
-    /// [`Cells::forget`].
+    /// Remembers a hint for this hash. The second value is the cell and the word put into it, to be taken
+    /// back by [`Cells::forget`].
     pub fn learn(&self, hash: u64, hint: Hint) -> (Learned, Option<Found<'_>>) {
         let Some(place) = hint.pack() else { return (Learned::Skipped, None) };
         let name = Self::name_of(hash) << NAME_SHIFT;
@@ -186,8 +186,8 @@ impl Cells {
         (Learned::Skipped, None)
     }
 
-    /// Takes back what `learn` has just put there, unless it has been changed since. Whether the cell is empty now by
-    /// our doing.
+    /// Takes back what `learn` has just put there, unless it has been changed since. Whether the cell is
+    /// empty now by our doing.
     pub fn forget(&self, put: Found<'_>) -> bool {
         let mut read = put.read;
         loop {

@@ -23,8 +23,8 @@ pub const PARTS_DEFAULT: usize = 8;
 const POOL_SHARE: usize = 16;
 /// Fewest bytes of cells.
 const BYTES_MIN: usize = 64 * 1024;
-/// More bytes of cells than this are made and emptied by a thread of their own, so that nobody's statement waits for
-/// it.
+/// More bytes of cells than this are made and emptied by a thread of their own, so that nobody's statement
+/// waits for it.
 const INLINE_BYTES_MAX: usize = 1 << 20;
 
 /// Deliberate mistakes, to see the tests find them. Only tests set one.
@@ -122,8 +122,8 @@ impl AdaptiveHash {
         })
     }
 
-    /// Switches it on or off. Off, it is not asked any more when this returns, and soon it is empty. Nobody waits,
-    /// neither here nor elsewhere.
+    /// Switches it on or off. Off, it is not asked any more when this returns, and soon it is empty. Nobody
+    /// waits, neither here nor elsewhere.
     pub fn set_enabled(self: &Arc<Self>, on: bool) {
         if self.on.swap(on, Ordering::SeqCst) == on {
             return;
@@ -318,8 +318,8 @@ fn fold(a: u64, b: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
-/// The hash of a key of an index: folded multiplication, eight bytes at a time, after the idea of wyhash (Wang Yi,
-/// 2019).
+/// The hash of a key of an index: folded multiplication, eight bytes at a time, after the idea of wyhash
+/// (Wang Yi, 2019).
 #[inline]
 pub(crate) fn hash_of(index: IndexId, key: &[u8]) -> u64 {
     const A: u64 = 0xA076_1D64_78BD_642F;

@@ -1,5 +1,5 @@
-//! Hints: the cells as such, searches by hints against a `BTreeMap` while the tree changes under them, planted mistakes
-//! that this must find, and an index that is dropped under its hints.
+//! Hints: the cells as such, searches by hints against a `BTreeMap` while the tree changes under them,
+//! planted mistakes that this must find, and an index that is dropped under its hints.
 
 use super::harness::*;
 use crate::btree::adaptive_hash::{AdaptiveHash, Cells, Hint, Learned, Mistake, hash_of};
@@ -74,7 +74,8 @@ fn hashes_of_near_keys_are_far_apart() {
     assert_ne!(hash_of(IndexId(1), b"k"), hash_of(IndexId(1), b"k\0"));
 }
 
-/// Two trees with the same keys and different values, in a pool that holds a part of them, and what they should say.
+/// Two trees with the same keys and different values, in a pool that holds a part of them, and what they
+/// should say.
 struct World {
     trees: [Tree; 2],
     models: [BTreeMap<Vec<u8>, Vec<u8>>; 2],
@@ -99,7 +100,8 @@ impl World {
         self.rng.below(self.distinct).to_be_bytes()[5..].to_vec()
     }
 
-    /// Waves of insertions and removals: leaves fill, split, empty, merge, and their pages go over to the other tree.
+    /// Waves of insertions and removals: leaves fill, split, empty, merge, and their pages go over to the
+    /// other tree.
     fn write(&mut self, step: u64) {
         let key = self.key();
         for at in 0..2 {
@@ -133,7 +135,8 @@ impl World {
     }
 }
 
-/// Disagreements of a run in which this mistake is made. Only reads are led astray by it, so that the trees stay trees.
+/// Disagreements of a run in which this mistake is made. Only reads are led astray by it, so that the trees
+/// stay trees.
 fn disagreements(seed: u64, mistake: Mistake) -> u64 {
     let mut world = World::new(seed);
     let mut wrong = 0;
@@ -281,8 +284,8 @@ fn a_busy_page_is_not_waited_for() {
     assert!(waits.is_some());
 }
 
-/// Readers follow hints while the index is dropped and its pages go to a new one with the same keys. They find the old
-/// row or are told that the index is gone.
+/// Readers follow hints while the index is dropped and its pages go to a new one with the same keys. They
+/// find the old row or are told that the index is gone.
 #[test]
 fn an_index_dropped_under_its_hints() {
     let storage = storage_of(200);

@@ -58,8 +58,8 @@ fn off_is_empty_whoever_was_learning() {
     shuttle::check_pct(|| learn_and_switch(Mistake::None), 2_000, 3);
 }
 
-/// The test can fail: without the second look at the switch a late hint stays. Its learner must sleep through a whole
-/// emptying, which schedules by priority bring about and coin tosses do not.
+/// The test can fail: without the second look at the switch a late hint stays. Its learner must sleep through
+/// a whole emptying, which schedules by priority bring about and coin tosses do not.
 #[test]
 #[should_panic(expected = "rows_added")]
 fn a_late_hint_is_found_out() {

@@ -1,5 +1,5 @@
-//! Power cuts at random points: what comes back is the state after some prefix of the completed row changes, and the
-//! tree is whole.
+//! Power cuts at random points: what comes back is the state after some prefix of the completed row changes,
+//! and the tree is whole.
 
 use super::harness::*;
 use crate::btree::{DropProgress, IndexDirectory, IndexState, Tree, verify};

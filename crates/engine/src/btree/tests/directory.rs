@@ -87,8 +87,8 @@ fn many_indexes() {
     assert_eq!(run(&storage, || directory.list()).len(), 2500);
 }
 
-/// Sessions that are in the tree when it is dropped get "no such index" sooner or later, and never another index's
-/// records.
+/// Sessions that are in the tree when it is dropped get "no such index" sooner or later, and never another
+/// index's records.
 #[test]
 fn an_index_is_dropped_under_its_users() {
     let storage = storage();

@@ -57,7 +57,8 @@ pub fn write_chain(storage: &Storage, writer: &mut ChainWriter<'_>) -> PageNo {
     }
 }
 
-/// The adaptive hash index of the tests is that of a small pool, so that it is switched by the caller, not by a thread.
+/// The adaptive hash index of the tests is that of a small pool, so that it is switched by the caller, not by
+/// a thread.
 const HINT_FRAMES: usize = 64;
 
 /// A tree outside any directory.

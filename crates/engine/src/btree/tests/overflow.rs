@@ -36,8 +36,8 @@ fn chains_of_all_lengths() {
 
 #[test]
 fn a_chain_is_freed_although_hardly_any_of_it_fits_into_the_pool() {
-    // Found by the crash simulator with a giant row and 64 frames: purge wanted 17 pages of the chain at once, and
-    // every one that it read evicted another of them, for ever.
+    // Found by the crash simulator with a giant row and 64 frames: purge wanted 17 pages of the chain at
+    // once, and every one that it read evicted another of them, for ever.
     const PAGES: usize = 60;
     let storage = storage_of(64);
     let write = |pages: usize| {

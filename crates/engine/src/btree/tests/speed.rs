@@ -1,5 +1,6 @@
-//! Measurements of the paths every statement takes. Run with tiny counts as a test, so that they never rot; for
-//! numbers: `cargo test --release -p turnstile-engine --lib btree::tests::speed -- --ignored --nocapture`.
+//! Measurements of the paths every statement takes. Run with tiny counts as a test, so that they never rot;
+//! for numbers:
+//! `cargo test --release -p turnstile-engine --lib btree::tests::speed -- --ignored --nocapture`.
 
 use super::harness::*;
 use crate::btree::{Direction, WalkState, verify};

@@ -1,5 +1,5 @@
-//! Threads on one tree: writers on their own and on common keys, readers both ways, verified while they run and at the
-//! end.
+//! Threads on one tree: writers on their own and on common keys, readers both ways, verified while they run
+//! and at the end.
 
 use super::harness::*;
 use crate::btree::adaptive_hash::AdaptiveHash;
@@ -52,7 +52,8 @@ fn write_randomly(tree: &Tree, writer: u64, keys: u64, rounds: u64) -> Vec<Optio
     mine
 }
 
-/// Scans in both directions while writers work: keys must ascend (descend) strictly, and the fixed key must be met.
+/// Scans in both directions while writers work: keys must ascend (descend) strictly, and the fixed key must
+/// be met.
 fn scan_until(tree: &Tree, stop: &AtomicBool, direction: Direction) {
     while !stop.load(Ordering::Relaxed) {
         let mut met_fixed = false;

@@ -1,8 +1,9 @@
 //! Power cuts at random moments, against a model that knows every byte.
 //!
-//! A run makes random mini-transactions over more pages than there are frames, flushes and checkpoints at random,
-//! and cuts the power. What comes back must be exactly the mini-transactions whose group ends at or before the end
-//! of the recovered log, and that end must not lie before what was synced. Then it goes on from there.
+//! A run makes random mini-transactions over more pages than there are frames, flushes and checkpoints at
+//! random, and cuts the power. What comes back must be exactly the mini-transactions whose group ends at or
+//! before the end of the recovered log, and that end must not lie before what was synced. Then it goes on
+//! from there.
 
 use super::*;
 use crate::ids::Lsn;
@@ -262,8 +263,8 @@ fn creation_can_be_cut_anywhere() {
     }
 }
 
-/// A device that fills up: `DiskFull` from alloc, before any change; everything else goes on, and room given back
-/// is used again.
+/// A device that fills up: `DiskFull` from alloc, before any change; everything else goes on, and room given
+/// back is used again.
 #[test]
 fn a_full_disk_is_reported_by_alloc_and_nothing_else_minds() {
     let disk = FaultDisk::new(1);
@@ -339,8 +340,8 @@ fn write_until_cut(storage: &Storage, pages: &[PageNo], thread: u64, cut: &Atomi
     log
 }
 
-/// Writers, page readers and the flusher at full speed over a small pool; then the power goes. What comes back is
-/// a prefix of the log, on every page, for every writer.
+/// Writers, page readers and the flusher at full speed over a small pool; then the power goes. What comes
+/// back is a prefix of the log, on every page, for every writer.
 #[test]
 fn threads_at_full_speed_and_a_power_cut() {
     for seed in 0..3 {
@@ -383,8 +384,8 @@ fn threads_at_full_speed_and_a_power_cut() {
     }
 }
 
-/// A sync of the data file fails, the process is started again, and only then the power goes: what the restarted
-/// process read from the operating system's cache was never on the disk.
+/// A sync of the data file fails, the process is started again, and only then the power goes: what the
+/// restarted process read from the operating system's cache was never on the disk.
 #[test]
 fn a_restart_after_a_failed_sync_writes_its_pages_again() {
     for seed in 0..20 {
@@ -408,9 +409,9 @@ fn a_restart_after_a_failed_sync_writes_its_pages_again() {
     }
 }
 
-/// A process dies in the middle of a batch: some of its pages are whole, but only in the operating system's cache. The
-/// next process writes its first batch, of other pages, over the copies, and before it has synced the data file the
-/// power goes.
+/// A process dies in the middle of a batch: some of its pages are whole, but only in the operating system's
+/// cache. The next process writes its first batch, of other pages, over the copies, and before it has synced
+/// the data file the power goes.
 #[test]
 fn a_batch_cut_by_a_kill_is_on_disk_before_its_copies_are_written_over() {
     // Of each batch: copies written, copies synced, pages written, pages synced.

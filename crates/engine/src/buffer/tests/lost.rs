@@ -1,4 +1,5 @@
-//! Files that are gone, cut off or zeroed while nobody looked: refused with their place, and never written over.
+//! Files that are gone, cut off or zeroed while nobody looked: refused with their place, and never written
+//! over.
 
 use super::*;
 

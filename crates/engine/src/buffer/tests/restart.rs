@@ -1,6 +1,6 @@
-//! What one process leaves to the next, and what neither may take for granted: names and lengths that no sync has made
-//! durable, a log that does not belong to the data, another process in the same directory, a sync that says the disk is
-//! full.
+//! What one process leaves to the next, and what neither may take for granted: names and lengths that no sync
+//! has made durable, a log that does not belong to the data, another process in the same directory, a sync
+//! that says the disk is full.
 
 use super::*;
 use crate::ids::Lsn;
@@ -33,8 +33,8 @@ fn what_was_committed_after_a_killed_creation_survives_a_power_cut() {
     }
 }
 
-/// The process dies, or its sync fails, while the data file grows; the next one uses the new pages, and then the power
-/// goes.
+/// The process dies, or its sync fails, while the data file grows; the next one uses the new pages, and then
+/// the power goes.
 #[test]
 fn pages_of_a_file_that_has_just_grown_survive() {
     for (nth, kind) in [
@@ -67,7 +67,8 @@ fn pages_of_a_file_that_has_just_grown_survive() {
     }
 }
 
-/// Want of space at a sync is a failed sync: nothing is tried again, and nothing is acknowledged from then on.
+/// Want of space at a sync is a failed sync: nothing is tried again, and nothing is acknowledged from then
+/// on.
 #[test]
 fn a_sync_that_lacks_space_stops_everything() {
     let disk = FaultDisk::new(1);
@@ -171,8 +172,8 @@ fn a_log_that_is_older_than_the_data_is_refused_at_opening() {
     }
 }
 
-/// A page that is newer than the log and that neither redo nor the last batch names is refused when it is read; others
-/// are not.
+/// A page that is newer than the log and that neither redo nor the last batch names is refused when it is
+/// read; others are not.
 #[test]
 fn a_page_that_is_newer_than_the_log_is_refused_when_it_is_read() {
     let disk = FaultDisk::new(1);

@@ -1,5 +1,6 @@
-//! Measurements of the paths every statement takes. Run with tiny counts as tests, so that they never rot; for
-//! numbers: `cargo test --release -p turnstile-engine --lib buffer::tests::speed -- --ignored --nocapture`.
+//! Measurements of the paths every statement takes. Run with tiny counts as tests, so that they never rot;
+//! for numbers:
+//! `cargo test --release -p turnstile-engine --lib buffer::tests::speed -- --ignored --nocapture`.
 
 use super::*;
 use std::time::Instant;

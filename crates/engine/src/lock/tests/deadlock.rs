@@ -94,7 +94,8 @@ fn waiters_behind_a_running_holder_cost_no_edge() {
     }
 }
 
-/// The hot row changes hands again and again while 4,000 wait for it, each with a row of its own: nobody is searched.
+/// The hot row changes hands again and again while 4,000 wait for it, each with a row of its own: nobody is
+/// searched.
 #[test]
 fn a_hot_row_that_changes_hands_costs_no_search() {
     let table = table();
@@ -121,7 +122,8 @@ fn a_hot_row_that_changes_hands_costs_no_search() {
     assert_eq!((table.statistics().searches, table.statistics().edges), (0, 0));
 }
 
-/// The holder of the hot row waits itself: each of the 4,000 is searched, along two edges, however long the queue.
+/// The holder of the hot row waits itself: each of the 4,000 is searched, along two edges, however long the
+/// queue.
 #[test]
 fn behind_a_holder_that_waits_two_edges_are_followed() {
     let table = table();
@@ -156,7 +158,8 @@ fn a_mixed_queue_costs_a_few_edges_each() {
     assert!(statistics.searches <= 4000 && statistics.edges <= 4 * 4000, "{statistics:?}");
 }
 
-/// Among 4,000 who wait for the hot row two close a circle by rows of their own: found at once, and the crowd stands.
+/// Among 4,000 who wait for the hot row two close a circle by rows of their own: found at once, and the crowd
+/// stands.
 #[test]
 fn a_circle_planted_among_four_thousand_waiters_is_broken_at_once() {
     let table = table();
@@ -263,7 +266,8 @@ fn two_inserts_into_a_gap_both_have_locked() {
 
 #[test]
 fn through_a_waiter_that_holds_nothing_here() {
-    // The reader waits only for its place behind the writer; the writer for the first reader; that one for the last.
+    // The reader waits only for its place behind the writer; the writer for the first reader; that one for
+    // the last.
     let table = table();
     let (first, writer, last) = (TxnLocks::new(1, 1), TxnLocks::new(2, 2), TxnLocks::new(3, 3));
     table.try_acquire(&first, row(b"r"), S, Record);

@@ -1,7 +1,7 @@
-//! Circles of two to a thousand transactions through rows, gaps, tables and AUTO_INCREMENT locks in one graph, against
-//! a model that knows every edge and nothing of classes. After each wait: who was rolled back lay on a circle of the
-//! model and was the one that had written least in it (of equals the youngest), nobody else was touched, and no circle
-//! is left.
+//! Circles of two to a thousand transactions through rows, gaps, tables and AUTO_INCREMENT locks in one
+//! graph, against a model that knows every edge and nothing of classes. After each wait: who was rolled back
+//! lay on a circle of the model and was the one that had written least in it (of equals the youngest), nobody
+//! else was touched, and no circle is left.
 
 use super::*;
 use crate::api::TableLock;
@@ -328,8 +328,8 @@ impl Stage {
     }
 }
 
-/// `size` transactions in a ring of links of all kinds, and `crowd` more that hold something of their own, share what
-/// can be shared and wait for members of the ring.
+/// `size` transactions in a ring of links of all kinds, and `crowd` more that hold something of their own,
+/// share what can be shared and wait for members of the ring.
 fn play(seed: u64, size: usize, crowd: usize) -> (Vec<usize>, Vec<u64>, LockStatistics) {
     let mut rng = Rng::new(seed);
     let undo_records: Vec<u64> = (0..size + crowd).map(|_| rng.below(4)).collect();

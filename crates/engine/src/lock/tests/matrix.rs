@@ -1,4 +1,5 @@
-//! The matrix, written out as InnoDB's manual would print it, and coverage of a request by a lock already held.
+//! The matrix, written out as InnoDB's manual would print it, and coverage of a request by a lock already
+//! held.
 
 use super::*;
 use crate::api::TableLock;

@@ -1,5 +1,5 @@
-//! Tests of the lock room, by theme. Futures are polled by hand, so an interleaving is a sequence of lines; nothing
-//! sleeps to "make sure".
+//! Tests of the lock room, by theme. Futures are polled by hand, so an interleaving is a sequence of lines;
+//! nothing sleeps to "make sure".
 #![allow(clippy::unwrap_used)]
 #![cfg_attr(shuttle, allow(dead_code))]
 

@@ -1,5 +1,6 @@
-//! The table against a naive list: random requests, releases, cancellations; after each step the same transactions hold
-//! and wait. The list knows one rule (who conflicts with whom) and no classes, counters or cursors.
+//! The table against a naive list: random requests, releases, cancellations; after each step the same
+//! transactions hold and wait. The list knows one rule (who conflicts with whom) and no classes, counters or
+//! cursors.
 
 use super::*;
 use LockKind::{Gap, InsertIntention, NextKey, Record};
@@ -129,8 +130,8 @@ impl Naive {
 
 const KEYS: [&[u8]; 3] = [b"a", b"bb", b"a key that is longer than sixteen bytes"];
 
-/// One history. With `detect`, every wait is followed by a look at all edges of the naive graph: victims lay on a
-/// cycle, and no cycle is left. Answers the number of victims.
+/// One history. With `detect`, every wait is followed by a look at all edges of the naive graph: victims lay
+/// on a cycle, and no cycle is left. Answers the number of victims.
 fn run(seed: u64, detect: bool) -> usize {
     let mut victims_total = 0;
     let mut rng = Rng::new(seed);
@@ -203,8 +204,8 @@ fn run(seed: u64, detect: bool) -> usize {
     victims_total
 }
 
-/// After a wait began: who was chosen, checked against the naive graph; who could go because the chosen left the
-/// queues.
+/// After a wait began: who was chosen, checked against the naive graph; who could go because the chosen left
+/// the queues.
 fn settle_victims(naive: &mut Naive, waits: &mut [Option<Hand<'_>>], place: &str) -> Vec<usize> {
     let mut victims = Vec::new();
     let mut granted = Vec::new();

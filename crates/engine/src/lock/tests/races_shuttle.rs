@@ -101,8 +101,9 @@ fn rings_are_always_broken() {
     });
 }
 
-/// The same through a row, a gap, a table or the AUTO_INCREMENT lock, as the coin falls, and with a waiter who holds
-/// nothing that anybody wants. Somebody may be killed meanwhile: then there may be no victim, but nobody hangs.
+/// The same through a row, a gap, a table or the AUTO_INCREMENT lock, as the coin falls, and with a waiter
+/// who holds nothing that anybody wants. Somebody may be killed meanwhile: then there may be no victim, but
+/// nobody hangs.
 #[test]
 fn mixed_rings_are_always_broken() {
     check(3_000, || {
@@ -153,7 +154,8 @@ fn mixed_rings_are_always_broken() {
     });
 }
 
-/// Detection is switched on while a circle closes: either the last wait sees the switch or the switch sees the wait.
+/// Detection is switched on while a circle closes: either the last wait sees the switch or the switch sees
+/// the wait.
 #[test]
 fn the_switch_and_a_closing_circle_meet() {
     check(3_000, || {

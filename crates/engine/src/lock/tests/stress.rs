@@ -1,5 +1,5 @@
-//! Threads at once: nobody is lost, nobody shares what is exclusive, every deadlock among real threads ends; and a
-//! small measurement of the path without a wait.
+//! Threads at once: nobody is lost, nobody shares what is exclusive, every deadlock among real threads ends;
+//! and a small measurement of the path without a wait.
 
 use super::*;
 use LockKind::{NextKey, Record};
@@ -34,8 +34,8 @@ fn in_threads(work: impl Fn(u64) + Sync) {
     });
 }
 
-/// What a transaction is said to hold is never less than what the table takes for it, also where the slabs have just
-/// grown.
+/// What a transaction is said to hold is never less than what the table takes for it, also where the slabs
+/// have just grown.
 #[test]
 fn memory_of_locks_is_counted_in_full() {
     let (table, txn) = (table(), TxnLocks::new(1, 1));
@@ -201,8 +201,8 @@ fn measure() {
     println!("4000 waiters: {} ns per hand-off", begun.elapsed().as_nanos() / 4000);
 }
 
-/// Two workers with 500 sessions each, all after one row; a worker runs all its ready sessions and then sleeps for the
-/// sync of the turn, so a lock handed to one of its sessions meanwhile would stand still.
+/// Two workers with 500 sessions each, all after one row; a worker runs all its ready sessions and then
+/// sleeps for the sync of the turn, so a lock handed to one of its sessions meanwhile would stand still.
 #[test]
 #[ignore = "a measurement"]
 fn measure_two_workers_on_one_row() {

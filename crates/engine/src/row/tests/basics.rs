@@ -164,8 +164,8 @@ fn duplicates_are_refused() {
     assert_eq!(contents(&mut begin(&engine), &table).len(), 3);
 }
 
-/// A value is written a page at a time, and each page waits for room in the redo: rows of several times its size go
-/// through it, and a chain that is given up in the middle is free again.
+/// A value is written a page at a time, and each page waits for room in the redo: rows of several times its
+/// size go through it, and a chain that is given up in the middle is free again.
 #[test]
 fn rows_larger_than_the_redo_go_through_it() {
     let disk = turnstile_sys::fault_disk::FaultDisk::new(21);

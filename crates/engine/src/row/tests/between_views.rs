@@ -1,6 +1,6 @@
-//! Rows that nobody writes again while an old view is open: purge takes out of their chains what no view needs, all of
-//! it and nothing else, and looks at nothing twice without need. The judge is an oracle that remembers every version
-//! and asks each view by itself.
+//! Rows that nobody writes again while an old view is open: purge takes out of their chains what no view
+//! needs, all of it and nothing else, and looks at nothing twice without need. The judge is an oracle that
+//! remembers every version and asks each view by itself.
 
 use super::super::value::RowValue;
 use super::stage::*;
@@ -24,16 +24,16 @@ fn looked(engine: &Arc<Engine>) -> u64 {
     begin(engine).kernel.purge.progress.behind.load(Ordering::Relaxed)
 }
 
-/// History of so many transactions of one record, but for the last one of each page that stays: whether it goes on
-/// behind the page is not asked.
+/// History of so many transactions of one record, but for the last one of each page that stays: whether it
+/// goes on behind the page is not asked.
 fn history_is(engine: &Arc<Engine>, wanted: u32) {
     let (history, wanted) = (engine.history_list_length(), u64::from(wanted));
     let pages = engine.purge_status().undo_pages_in_use;
     assert!((wanted..=wanted + pages).contains(&history), "{history} for {wanted}, in {pages} pages");
 }
 
-/// Older versions that a row's chain has, as far as some view may follow it. None: somebody is writing the row, or it
-/// is not there.
+/// Older versions that a row's chain has, as far as some view may follow it. None: somebody is writing the
+/// row, or it is not there.
 fn older_versions(engine: &Arc<Engine>, table: &TableDef, id: u32) -> Option<usize> {
     let kernel = &begin(engine).kernel;
     let tree = kernel.tree(table.clustered).unwrap();

@@ -1,5 +1,5 @@
-//! Random transactions on a disk that forgets what was not synced: after each crash every acknowledged commit is there,
-//! nothing half is, the trees are sound and agree.
+//! Random transactions on a disk that forgets what was not synced: after each crash every acknowledged commit
+//! is there, nothing half is, the trees are sound and agree.
 
 use super::stage::*;
 use crate::api::*;
@@ -87,8 +87,8 @@ fn transaction(
     Ok((txn, after))
 }
 
-/// Runs transactions until `steps` are done or the disk fails. `history` is the last acknowledged state and behind it,
-/// in order, what was committed since without an acknowledgement: any of them may survive.
+/// Runs transactions until `steps` are done or the disk fails. `history` is the last acknowledged state and
+/// behind it, in order, what was committed since without an acknowledgement: any of them may survive.
 fn run(engine: &Arc<Engine>, table: &TableDef, rng: &mut Rng, history: &mut Vec<State>, steps: u64) {
     for _ in 0..steps {
         let current = history.last().unwrap().clone();
@@ -100,8 +100,8 @@ fn run(engine: &Arc<Engine>, table: &TableDef, rng: &mut Rng, history: &mut Vec<
                 }
             }
             1 => {
-                // Running at the crash. It keeps its locks, and who would wait for them waits for ever: the end of this
-                // life.
+                // Running at the crash. It keeps its locks, and who would wait for them waits for ever: the
+                // end of this life.
                 std::mem::forget(txn);
                 return;
             }

@@ -1,5 +1,5 @@
-//! Transaction ids over restarts: whatever was done in a life before, and however it ended, every reader sees what was
-//! committed, and an id is used once.
+//! Transaction ids over restarts: whatever was done in a life before, and however it ended, every reader sees
+//! what was committed, and an id is used once.
 
 use super::stage::*;
 use crate::api::*;
@@ -14,8 +14,8 @@ use turnstile_sys::fault_disk::FaultDisk;
 
 const ROWS: u32 = 60;
 
-/// A row whose undo record fills a good part of a page, so that a transaction's header and its last records are on
-/// different pages.
+/// A row whose undo record fills a good part of a page, so that a transaction's header and its last records
+/// are on different pages.
 fn wide(a: u32, id: u32) -> Vec<u8> {
     row(a, id, &"w".repeat(300))
 }
@@ -195,7 +195,8 @@ fn forge_writer(engine: &Arc<Engine>, index: IndexId, key: &[u8], writer: TxnId)
     .unwrap();
 }
 
-/// A row by an id that was never handed out would be hidden from every reader: all of them say that it is damaged.
+/// A row by an id that was never handed out would be hidden from every reader: all of them say that it is
+/// damaged.
 #[test]
 fn a_row_of_the_future_is_refused_by_everybody() {
     let (_disk, engine, table) = open(45);

@@ -1,4 +1,5 @@
-//! Rows inserted in runs: the same as one at a time, for readers, for waiters, after a rollback and after a crash.
+//! Rows inserted in runs: the same as one at a time, for readers, for waiters, after a rollback and after a
+//! crash.
 
 use super::stage::*;
 use crate::api::*;

@@ -71,7 +71,8 @@ fn g0_a_second_writer_waits_and_builds_on_the_first() {
 
 #[test]
 fn an_update_that_waits_goes_on_from_its_draft() {
-    // Row 10 gets another `a` (an entry is to change, a second step) and the unique `b` of a row that is not committed.
+    // Row 10 gets another `a` (an entry is to change, a second step) and the unique `b` of a row that is not
+    // committed.
     for unique_wait in [false, true] {
         let (engine, table) = filled(111);
         let (mut other, mut s) = (begin(&engine), begin(&engine));
@@ -372,8 +373,9 @@ fn read_only_transactions_cannot_write() {
     assert_eq!(txn.options().card.rows().deleted.get(), 0);
 }
 
-/// A record lock becomes a gap lock when purge removes its row. Its owner counts among the owners of gaps as long as it
-/// holds the gap, and no longer: otherwise every insertion of the rest of the life looks to the right.
+/// A record lock becomes a gap lock when purge removes its row. Its owner counts among the owners of gaps as
+/// long as it holds the gap, and no longer: otherwise every insertion of the rest of the life looks to the
+/// right.
 #[test]
 fn who_inherits_a_gap_counts_until_its_end() {
     let (_disk, engine, table) = open(77);

@@ -1,5 +1,6 @@
-//! Random schedules of several transactions over few keys, against an oracle that remembers the whole history, and who
-//! has locked what: consistent reads see their state, NOWAIT and SKIP LOCKED get what nobody else has locked.
+//! Random schedules of several transactions over few keys, against an oracle that remembers the whole
+//! history, and who has locked what: consistent reads see their state, NOWAIT and SKIP LOCKED get what nobody
+//! else has locked.
 
 use super::stage::*;
 use crate::api::*;
@@ -23,7 +24,8 @@ struct Actor {
     savepoint: Option<(Savepoint, Changes)>,
     /// Rows that it has locked; true: exclusively.
     locks: BTreeMap<u32, bool>,
-    /// Rows that it may have locked, one way or the other: in a statement that failed, or in one that was taken back.
+    /// Rows that it may have locked, one way or the other: in a statement that failed, or in one that was
+    /// taken back.
     perhaps: BTreeSet<u32>,
 }
 
@@ -240,8 +242,8 @@ impl World {
                 (Some(_), None) => panic!("{id} is not there"),
                 (None, Some(_)) => {
                     assert_ne!(lockable, Lockable::Yes, "{id} is free, and was left out");
-                    // One of its entries may be locked: the one in the secondary index, before the row itself was found
-                    // taken.
+                    // One of its entries may be locked: the one in the secondary index, before the row itself
+                    // was found taken.
                     actor.perhaps.insert(id);
                 }
                 (None, None) => _ = actor.perhaps.insert(id),

@@ -44,8 +44,8 @@ pub fn poll_once<F: Future + ?Sized>(future: Pin<&mut F>) -> Option<F::Output> {
     }
 }
 
-/// Rows of this table are `a u32 big endian, b u32 big endian, text`; secondary 0 is on `a`, secondary 1 unique on `b`,
-/// where `u32::MAX` stands for NULL.
+/// Rows of this table are `a u32 big endian, b u32 big endian, text`; secondary 0 is on `a`, secondary 1
+/// unique on `b`, where `u32::MAX` stands for NULL.
 pub struct Columns;
 
 impl RowKeys for Columns {

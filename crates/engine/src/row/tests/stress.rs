@@ -1,5 +1,5 @@
-//! Several threads at once, with purge, rollback and flusher threads running: money moves between accounts, and every
-//! consistent view must find all of it.
+//! Several threads at once, with purge, rollback and flusher threads running: money moves between accounts,
+//! and every consistent view must find all of it.
 
 use super::stage::*;
 use crate::api::*;
@@ -104,7 +104,8 @@ fn money_is_neither_made_nor_lost() {
             insert(&mut txn, &table, id, &row(OPENING, id, "opening"));
         }
         txn.commit().unwrap();
-        // Every other pair of seeds: a view as old as the bank, behind which purge looks while everybody writes.
+        // Every other pair of seeds: a view as old as the bank, behind which purge looks while everybody
+        // writes.
         let mut old = (seed / 2).is_multiple_of(2).then(|| {
             let mut txn = begin(&engine);
             txn.open_view();

@@ -1,5 +1,5 @@
-//! Versions between views go, whoever holds an old view: chains, history and undo pages stay small under E2's load, and
-//! every view goes on to see exactly what it saw.
+//! Versions between views go, whoever holds an old view: chains, history and undo pages stay small under E2's
+//! load, and every view goes on to see exactly what it saw.
 
 use super::stage::*;
 use crate::api::*;
@@ -227,7 +227,8 @@ fn the_data_file_does_not_grow() {
 /// Primary keys and rows.
 type Rows = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// Whatever mixture of writes, partial rollbacks, views and purge: each view goes on to see what it saw, by every tree.
+/// Whatever mixture of writes, partial rollbacks, views and purge: each view goes on to see what it saw, by
+/// every tree.
 #[test]
 fn random_histories_keep_every_view_whole() {
     for seed in 0..12 {

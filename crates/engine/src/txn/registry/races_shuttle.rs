@@ -1,5 +1,5 @@
-//! The registry under every schedule that shuttle thinks of: purge and pruning against views that open meanwhile.
-//! `RUSTFLAGS="--cfg shuttle" cargo test -p turnstile-engine --lib txn::registry::races_shuttle`.
+//! The registry under every schedule that shuttle thinks of: purge and pruning against views that open
+//! meanwhile. `RUSTFLAGS="--cfg shuttle" cargo test -p turnstile-engine --lib txn::registry::races_shuttle`.
 
 use std::sync::Arc;
 use std::sync::Mutex as Plain;
@@ -22,8 +22,8 @@ fn gone_but_not_seen(gone: &Gone, cut: &Cut) -> bool {
     gone.lock().unwrap().iter().any(|id| !cut.sees(*id))
 }
 
-/// Writers end, purge takes what is below the limit, readers open views, and a writer keeps the oldest view open while
-/// it walks a chain: whoever has a view open never misses what it does not see.
+/// Writers end, purge takes what is below the limit, readers open views, and a writer keeps the oldest view
+/// open while it walks a chain: whoever has a view open never misses what it does not see.
 #[test]
 fn purge_takes_nothing_that_an_open_view_does_not_see() {
     shuttle::check_random(

@@ -66,7 +66,8 @@ impl Storing<'_> {
         store(value, &definition.kind, &context)
     }
 
-    /// What a column holds that INSERT does not name: the default; that there is none is told once a statement.
+    /// What a column holds that INSERT does not name: the default; that there is none is told once a
+    /// statement.
     pub fn left_out(&self, table: &Table, column: usize) -> SqlResult<Value> {
         self.default_told(table, column, self.row == 1)
     }
@@ -121,8 +122,8 @@ impl Storing<'_> {
         StoreContext { column, row: self.row, nullable: false, strict: false, eval: self.eval }
     }
 
-    /// What a column of a new row holds before anything is assigned to it: its constant default, and in the place of
-    /// one that is found for each row NULL or the type's zero.
+    /// What a column of a new row holds before anything is assigned to it: its constant default, and in the
+    /// place of one that is found for each row NULL or the type's zero.
     pub fn unassigned(&self, table: &Table, column: usize) -> SqlResult<Value> {
         let definition = &table.columns()[column];
         match &definition.default {
@@ -376,8 +377,8 @@ impl Exec<'_> {
         }
     }
 
-    /// A row with another primary key was deleted in its old place: inserts it in the new one. Gives back the row for
-    /// an error's text.
+    /// A row with another primary key was deleted in its old place: inserts it in the new one. Gives back the
+    /// row for an error's text.
     async fn put_moved(
         &mut self,
         table: &Table,
@@ -393,8 +394,8 @@ impl Exec<'_> {
         }
     }
 
-    /// Has the engine change a row as `change` decides. What is heavy is decided outside the page's latch: the row is
-    /// locked, read and left.
+    /// Has the engine change a row as `change` decides. What is heavy is decided outside the page's latch:
+    /// the row is locked, read and left.
     async fn change_by(
         &mut self,
         rewrite: &Rewrite<'_>,

@@ -1,21 +1,21 @@
 //! AUTO_INCREMENT values and hidden row numbers.
 //!
-//! Both are counters in memory. Values are given without waiting for other transactions (`innodb_autoinc_lock_mode` 2),
-//! to a statement that lists its rows all at once (`Numbers`), so a rolled back one leaves a gap; those below
-//! AUTO_INCREMENT= of the definition are never given.
+//! Both are counters in memory. Values are given without waiting for other transactions
+//! (`innodb_autoinc_lock_mode` 2), to a statement that lists its rows all at once (`Numbers`), so a rolled
+//! back one leaves a gap; those below AUTO_INCREMENT= of the definition are never given.
 //!
-//! AUTO_INCREMENT is durable as in MySQL 8: each row that is inserted, and each change of the column to a larger value,
-//! carries the counter into its own mini-transaction (`Txn::carry_counter`). After a restart, clean or not, the counter
-//! stands where the last change that the log kept has put it, whether its row is still there or not. The first INSERT
-//! into a table makes the durable counter, from the largest key in the tree. Numbers of rows that were never inserted
-//! may be given again by the next life, as MySQL does.
+//! AUTO_INCREMENT is durable as in MySQL 8: each row that is inserted, and each change of the column to a
+//! larger value, carries the counter into its own mini-transaction (`Txn::carry_counter`). After a restart,
+//! clean or not, the counter stands where the last change that the log kept has put it, whether its row is
+//! still there or not. The first INSERT into a table makes the durable counter, from the largest key in the
+//! tree. Numbers of rows that were never inserted may be given again by the next life, as MySQL does.
 //!
-//! The counter of a column that is full stands at the column's largest value, which is given again and which its key
-//! refuses; that of BIGINT UNSIGNED is kept for "there is none". A counter that AUTO_INCREMENT= put beyond the largest
-//! value gives none.
+//! The counter of a column that is full stands at the column's largest value, which is given again and which
+//! its key refuses; that of BIGINT UNSIGNED is kept for "there is none". A counter that AUTO_INCREMENT= put
+//! beyond the largest value gives none.
 //!
-//! Hidden row numbers begin behind the last key of the tree, deleted rows and uncommitted ones included: a row that is
-//! deleted and comes back with a rollback must not meet another one with its number.
+//! Hidden row numbers begin behind the last key of the tree, deleted rows and uncommitted ones included: a
+//! row that is deleted and comes back with a rollback must not meet another one with its number.
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -51,8 +51,8 @@ pub(super) fn told(value: &Value) -> u64 {
     }
 }
 
-/// The largest AUTO_INCREMENT value of a table's rows, committed or not; 0 if there is none. The column is the first of
-/// some key.
+/// The largest AUTO_INCREMENT value of a table's rows, committed or not; 0 if there is none. The column is
+/// the first of some key.
 pub async fn largest_there(
     engine: &Arc<Engine>,
     table: &Table,
@@ -85,9 +85,9 @@ pub async fn largest_there(
 /// The most values that an INSERT of unknown length takes at once.
 const MOST_AT_ONCE: u64 = 65_535;
 
-/// The AUTO_INCREMENT values of one INSERT. A statement that lists its rows takes one for each of them when it needs
-/// the first, so that they follow each other whatever other statements do meanwhile; those it does not use are lost.
-/// Any other takes 1, 2, 4, ... as it goes.
+/// The AUTO_INCREMENT values of one INSERT. A statement that lists its rows takes one for each of them when
+/// it needs the first, so that they follow each other whatever other statements do meanwhile; those it does
+/// not use are lost. Any other takes 1, 2, 4, ... as it goes.
 #[derive(Default)]
 pub(super) struct Numbers {
     /// How many rows the statement lists, if it does.
@@ -106,7 +106,8 @@ pub(super) struct Numbers {
     offset: u64,
     /// The values are those of `insert_id`, not of the counter.
     forced: bool,
-    /// Above the values that rows were given otherwise, while the counter does not know of them; 0 if there are none.
+    /// Above the values that rows were given otherwise, while the counter does not know of them; 0 if there
+    /// are none.
     unnoted: u64,
     /// What the column of the last row holds, or was to hold, as it is told the client.
     pub(super) last: u64,
@@ -122,9 +123,9 @@ impl Numbers {
         Numbers { rows, ..Numbers::default() }
     }
 
-    /// The smallest offset + n * step that is not below `least`; u64::MAX if there is none. The offset counts only for
-    /// steps larger than one. One beyond the step begins where MySQL's arithmetic of 64 bits, which passes its end
-    /// there, has it begin.
+    /// The smallest offset + n * step that is not below `least`; u64::MAX if there is none. The offset counts
+    /// only for steps larger than one. One beyond the step begins where MySQL's arithmetic of 64 bits, which
+    /// passes its end there, has it begin.
     fn fitting(&self, least: u64) -> u64 {
         let below = least.max(1) - 1;
         if self.step <= 1 {
@@ -205,9 +206,9 @@ impl Exec<'_> {
         }
     }
 
-    /// A row gets a value in the AUTO_INCREMENT column by UPDATE, if it does: one that is larger than any before
-    /// becomes durable, whether or not the change succeeds. The counter itself is moved behind a change that has
-    /// succeeded.
+    /// A row gets a value in the AUTO_INCREMENT column by UPDATE, if it does: one that is larger than any
+    /// before becomes durable, whether or not the change succeeds. The counter itself is moved behind a
+    /// change that has succeeded.
     pub(super) async fn raise_auto_increment(
         &mut self,
         table: &Table,
@@ -276,8 +277,8 @@ impl Exec<'_> {
             return Err(unreadable());
         }
         if value > most {
-            // What steps or `insert_id` have put beyond the end, the first row tells as any value that does not fit.
-            // Later rows, and a counter that is itself beyond, have nothing to read.
+            // What steps or `insert_id` have put beyond the end, the first row tells as any value that does
+            // not fit. Later rows, and a counter that is itself beyond, have nothing to read.
             let counter = table.counters.auto_increment.load(Ordering::Acquire);
             if !first || (counter > most && !numbers.forced) {
                 return Err(unreadable());

@@ -1,5 +1,5 @@
-//! The rows that INSERT and REPLACE are about to insert: their values, converted, with the defaults of columns that are
-//! left out.
+//! The rows that INSERT and REPLACE are about to insert: their values, converted, with the defaults of
+//! columns that are left out.
 
 use super::apply::Storing;
 use crate::exec::Exec;
@@ -33,8 +33,8 @@ impl Exec<'_> {
         self.fill_computed(plan, frame, storing)
     }
 
-    /// The same for a row, the statement's `nth`, with values that refer to its columns. The row begins with what
-    /// columns hold that nothing was assigned to, and is assigned from left to right.
+    /// The same for a row, the statement's `nth`, with values that refer to its columns. The row begins with
+    /// what columns hold that nothing was assigned to, and is assigned from left to right.
     pub(super) async fn fill_reading(
         &mut self,
         plan: &InsertPlan,

@@ -1,9 +1,9 @@
 //! Foreign keys while rows change: parents are looked for, children are looked for, cascades run.
 //!
-//! Everything here is a current read under row locks: a parent that counts is locked shared, children that are looked
-//! for are locked shared, children that change are locked exclusively. The order of a change is: the row itself, its
-//! children, its parents; an insertion looks for its parents first. docs/foreign_keys.md says why no order lets an
-//! orphan through.
+//! Everything here is a current read under row locks: a parent that counts is locked shared, children that
+//! are looked for are locked shared, children that change are locked exclusively. The order of a change is:
+//! the row itself, its children, its parents; an insertion looks for its parents first. docs/foreign_keys.md
+//! says why no order lets an orphan through.
 
 use std::future::Future;
 use std::ops::Bound;
@@ -88,7 +88,8 @@ impl Exec<'_> {
         self.session.settings().foreign_key_checks
     }
 
-    /// Deletes a row that may have children, and does what they ask. False if it was not there, or if IGNORE leaves it.
+    /// Deletes a row that may have children, and does what they ask. False if it was not there, or if IGNORE
+    /// leaves it.
     pub(super) async fn delete_parent(
         &mut self,
         table: &Table,
@@ -131,8 +132,8 @@ impl Exec<'_> {
         self.check_parents(root, &images.new, Some(&images), None).await
     }
 
-    /// Looks for the parents of a row: of all its references, or of those that differ between the images; `but` for the
-    /// one that a cascade has just followed. A parent that is found is locked shared.
+    /// Looks for the parents of a row: of all its references, or of those that differ between the images;
+    /// `but` for the one that a cascade has just followed. A parent that is found is locked shared.
     pub(super) async fn check_parents(
         &mut self,
         node: &Node,
@@ -236,8 +237,8 @@ impl Exec<'_> {
         })
     }
 
-    /// Finds the children of a row that had these values, and lets them meet their fate; without one, or without a node
-    /// for it, there must be none.
+    /// Finds the children of a row that had these values, and lets them meet their fate; without one, or
+    /// without a node for it, there must be none.
     async fn part_children(
         &mut self,
         foreign: &ForeignPlan,
@@ -374,8 +375,8 @@ impl Exec<'_> {
         self.check_parents(&foreign.nodes[node], &images.new, Some(&images), Some(&link.key.name)).await
     }
 
-    /// The child's columns as the parent's change makes them. What the child cannot hold keeps the parent from
-    /// changing.
+    /// The child's columns as the parent's change makes them. What the child cannot hold keeps the parent
+    /// from changing.
     fn new_reference(&self, link: &Downward, view: &RowView<'_>, fate: Fate<'_>) -> SqlResult<Changes> {
         let storing = Storing { eval: self.eval, strict: true, row: 1 };
         let mut changes = Changes::new();

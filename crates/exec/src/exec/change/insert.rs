@@ -47,7 +47,8 @@ fn gathers(plan: &InsertPlan) -> bool {
         && plan.row_subqueries.is_empty()
 }
 
-/// Whether a generated number is there already: the column is full, and REPLACE must not take its last row for that.
+/// Whether a generated number is there already: the column is full, and REPLACE must not take its last row
+/// for that.
 fn is_spent(table: &Table, nth: Option<usize>, generated: Option<u64>) -> bool {
     let key = nth.map_or(table.primary(), |nth| Some(table.key_of_secondary(nth)));
     let first = key.and_then(|key| table.keys()[key].parts.first());
@@ -215,8 +216,9 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// Inserts the row in the buffers, or does what is to be done if it is there already or has no parent. A duplicate
-    /// comes first: what ON DUPLICATE KEY UPDATE and IGNORE put in the place of the row needs no parent for it.
+    /// Inserts the row in the buffers, or does what is to be done if it is there already or has no parent. A
+    /// duplicate comes first: what ON DUPLICATE KEY UPDATE and IGNORE put in the place of the row needs no
+    /// parent for it.
     async fn insert_encoded(
         &mut self,
         plan: &InsertPlan,
@@ -313,7 +315,8 @@ impl Exec<'_> {
         foreign.is_some_and(|foreign| !foreign.nodes[0].children.is_empty()) && self.checks_foreign_keys()
     }
 
-    /// Error 1452, if the row that is about to be inserted lacks a parent. A parent that is there is locked, and stays.
+    /// Error 1452, if the row that is about to be inserted lacks a parent. A parent that is there is locked,
+    /// and stays.
     async fn orphan(&mut self, foreign: &ForeignPlan, row: &[Value]) -> SqlResult<Option<SqlError>> {
         if !self.checks_foreign_keys() {
             return Ok(None);
@@ -342,8 +345,8 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// True if the row that REPLACE would put in the place of `pk` is that very row. It is then left alone and counts
-    /// once; as in MySQL only where no other unique key comes after the one that was found.
+    /// True if the row that REPLACE would put in the place of `pk` is that very row. It is then left alone
+    /// and counts once; as in MySQL only where no other unique key comes after the one that was found.
     async fn is_there_already(
         &mut self,
         table: &Table,

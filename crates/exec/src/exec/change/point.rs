@@ -1,12 +1,12 @@
 //! UPDATE and DELETE of one row by its whole primary key: the flash sale's path.
 //!
-//! The general path finds rows by a locking scan and changes them afterwards. Here the key is known, so the row is
-//! visited once: the engine locks it, shows its current version, and conditions, assignments and the new row's bytes
-//! are worked out in the engine's closure.
+//! The general path finds rows by a locking scan and changes them afterwards. Here the key is known, so the
+//! row is visited once: the engine locks it, shows its current version, and conditions, assignments and the
+//! new row's bytes are worked out in the engine's closure.
 //!
-//! It is tried first without a wait ([`Exec::change_now`]), as a plain call: a future costs its size in copies at every
-//! level that awaits it, and most point changes need none. Only if a step has to wait, the draft goes on in a future of
-//! its own.
+//! It is tried first without a wait ([`Exec::change_now`]), as a plain call: a future costs its size in
+//! copies at every level that awaits it, and most point changes need none. Only if a step has to wait, the
+//! draft goes on in a future of its own.
 
 use turnstile_engine::{Change, UpdateDraft, Updated};
 
@@ -107,8 +107,8 @@ impl Decision<'_> {
 }
 
 impl<'e> Exec<'e> {
-    /// Changes the row, if it is there and meets the conditions, and if no step of that has to wait. `None`: it is
-    /// another kind of change, or has to wait; [`Exec::change`] does it with the draft.
+    /// Changes the row, if it is there and meets the conditions, and if no step of that has to wait. `None`:
+    /// it is another kind of change, or has to wait; [`Exec::change`] does it with the draft.
     pub fn change_now(&mut self, plan: &ChangePlan, draft: &mut PointDraft) -> SqlResult<Option<Changed>> {
         let Some((shape, step, source, target)) = target(plan) else { return Ok(None) };
         turnstile_sys::trail!();

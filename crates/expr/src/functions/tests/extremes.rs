@@ -1,5 +1,5 @@
-//! Every function, operator and conversion with the values at the ends of all types: whatever they answer, none may
-//! panic. Builds for tests check every addition.
+//! Every function, operator and conversion with the values at the ends of all types: whatever they answer,
+//! none may panic. Builds for tests check every addition.
 
 use std::panic::catch_unwind;
 

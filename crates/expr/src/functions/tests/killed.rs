@@ -134,9 +134,10 @@ fn long_calls_look_for_kill_while_they_work() {
     }
 }
 
-/// Functions that with these arguments go through them once, with little to do for each byte, read their beginning only
-/// or build a result that is short: the call itself has noted its arguments. Of these `regexp_like` has a limit of its
-/// own (3699), `space` looks once its result is long, and a digest's statement looks while it is parsed.
+/// Functions that with these arguments go through them once, with little to do for each byte, read their
+/// beginning only or build a result that is short: the call itself has noted its arguments. Of these
+/// `regexp_like` has a limit of its own (3699), `space` looks once its result is long, and a digest's
+/// statement looks while it is parsed.
 const READ_ONCE: &[&str] = &[
     "aes_decrypt",
     "aes_encrypt",
@@ -176,7 +177,8 @@ fn looks(entry: &Entry, arguments: Vec<Typed>, text: &Value) -> bool {
     typed.expr.eval(&NoRow, &context).is_err_and(|error| error.code == 1317)
 }
 
-/// Every function of the table, light ones aside, looks for KILL with long arguments of some shape at some place.
+/// Every function of the table, light ones aside, looks for KILL with long arguments of some shape at some
+/// place.
 #[test]
 fn every_function_looks_for_kill_or_is_named() {
     const LONG: usize = (1 << 20) + (1 << 16);
@@ -257,8 +259,8 @@ fn long_comparisons_end_when_they_are_killed() {
     }
 }
 
-/// Tone marks of a Thai text move all that is behind them: it takes a minute for a text of this length, unless KILL
-/// ends it.
+/// Tone marks of a Thai text move all that is behind them: it takes a minute for a text of this length,
+/// unless KILL ends it.
 #[test]
 fn a_text_of_tone_marks_can_be_ended() {
     let text = Value::from("\u{0E48}".repeat(1 << 20));
@@ -266,7 +268,8 @@ fn a_text_of_tone_marks_can_be_ended() {
     assert_eq!(evaluated(call, &Killed::inside(&text)).unwrap_err().code, 1317);
 }
 
-/// What takes any number of arguments lets others in while it is bound, and looks for KILL while it is evaluated.
+/// What takes any number of arguments lets others in while it is bound, and looks for KILL while it is
+/// evaluated.
 #[test]
 fn twenty_thousand_arguments_are_bound_and_evaluated_step_by_step() {
     const MANY_ARGUMENTS: usize = 20_000;

@@ -1,5 +1,5 @@
-//! Expressions and their results, checked against MariaDB 10.11 and, where that differs, against MySQL's manual. A `#n`
-//! at the end counts warnings.
+//! Expressions and their results, checked against MariaDB 10.11 and, where that differs, against MySQL's
+//! manual. A `#n` at the end counts warnings.
 
 /// (expression, result)
 pub(super) const RESULTS: &[(&str, &str)] = &[

@@ -15,8 +15,8 @@ pub fn background_thread(out: &mut String, span: &Span) {
     let _ = writeln!(out, "srv_master_thread log flush and writes: {syncs}");
 }
 
-/// SEMAPHORES: threads that wait for a latch now, then all waits there were: of mutexes, and of latches by what was
-/// wanted.
+/// SEMAPHORES: threads that wait for a latch now, then all waits there were: of mutexes, and of latches by
+/// what was wanted.
 pub fn semaphores(out: &mut String) {
     heading(out, "SEMAPHORES");
     let (mut mutexes, mut shared, mut exclusive) =

@@ -1,4 +1,5 @@
-//! The section TRANSACTIONS: where the counters stand, then every session's transaction with what it waits for.
+//! The section TRANSACTIONS: where the counters stand, then every session's transaction with what it waits
+//! for.
 
 use std::fmt::Write;
 

@@ -1,5 +1,5 @@
-//! GRANT and REVOKE: of everything, of a database, of a table and of columns; and the statements that SHOW GRANTS
-//! shows.
+//! GRANT and REVOKE: of everything, of a database, of a table and of columns; and the statements that SHOW
+//! GRANTS shows.
 
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -1,5 +1,5 @@
-//! Statements about roles: which there are, who holds them, which are active in a session; and the roles in SHOW
-//! GRANTS.
+//! Statements about roles: which there are, who holds them, which are active in a session; and the roles in
+//! SHOW GRANTS.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -169,8 +169,8 @@ impl Session {
         Ok(())
     }
 
-    /// Error 4027 if one of these roles is an account, or holds it, directly or not. All accounts hold the mandatory
-    /// roles.
+    /// Error 4027 if one of these roles is an account, or holds it, directly or not. All accounts hold the
+    /// mandatory roles.
     fn find_no_loop(&self, staged: &Staged, roles: &[AccountName], holder: &AccountName) -> SqlResult<()> {
         let mandatory = self.database().accounts().mandatory();
         // What a role before has led to leads nowhere.

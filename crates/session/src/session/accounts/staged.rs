@@ -1,10 +1,10 @@
-//! The accounts that one statement changes: staged first, then made durable in one transaction and seen together, or
-//! not at all.
+//! The accounts that one statement changes: staged first, then made durable in one transaction and seen
+//! together, or not at all.
 //!
-//! Staging is the only way to change an account, and a stage holds the gate of all accounts from its beginning to its
-//! end: what a statement has read nobody else changes before it has written. So one place asks whether an account may
-//! be changed: one that holds SYSTEM_USER is changed by those who hold it too. Else whoever may create accounts could
-//! take over every other.
+//! Staging is the only way to change an account, and a stage holds the gate of all accounts from its
+//! beginning to its end: what a statement has read nobody else changes before it has written. So one place
+//! asks whether an account may be changed: one that holds SYSTEM_USER is changed by those who hold it too.
+//! Else whoever may create accounts could take over every other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

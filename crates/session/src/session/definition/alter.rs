@@ -1,8 +1,8 @@
 //! ALTER TABLE, CREATE INDEX, DROP INDEX.
 //!
-//! The new definition is worked out first. If the rows themselves stay as they are (names, defaults, dropped indexes),
-//! only the dictionary changes, after new indexes were filled from the rows; otherwise all rows are copied into new
-//! trees.
+//! The new definition is worked out first. If the rows themselves stay as they are (names, defaults, dropped
+//! indexes), only the dictionary changes, after new indexes were filled from the rows; otherwise all rows are
+//! copied into new trees.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -250,7 +250,8 @@ impl Session {
         Box::pin(self.check_rows_have_parents(&new, keys)).await
     }
 
-    /// Makes the new definitions durable, under the new name: the table's, and those of children that change with it.
+    /// Makes the new definitions durable, under the new name: the table's, and those of children that change
+    /// with it.
     async fn save_altered(&mut self, work: &mut Alteration) -> SqlResult<TxnId> {
         if !work.moves.is_empty() {
             let (moved, children) = self.renamed(&work.moves, Some((&work.definition, &work.others)))?;
@@ -287,8 +288,8 @@ impl Session {
         definitions.iter().filter_map(changed).collect()
     }
 
-    /// Changes the dictionary; the rows stay where they are. New indexes are filled from them first. Returns how many
-    /// rows were looked at.
+    /// Changes the dictionary; the rows stay where they are. New indexes are filled from them first. Returns
+    /// how many rows were looked at.
     async fn redefine(&mut self, table: &Table, work: &mut Alteration) -> SqlResult<u64> {
         let built = self.build_indexes(table, work).await?;
         let looked = match self.check_new_foreign_keys(work).await {

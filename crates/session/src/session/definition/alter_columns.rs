@@ -1,10 +1,10 @@
 //! The columns of a table after ALTER TABLE.
 //!
-//! All actions mean the table as it was before the statement, whatever their order: each old column is dropped by the
-//! first action that drops it, else defined anew by the first that does, else has its name or default changed by the
-//! first that does. An action that finds its column taken by another finds no such column. New columns, and those that
-//! move, then get their places in the order written. What is wrong is said in the order of the old columns, as MySQL
-//! says it.
+//! All actions mean the table as it was before the statement, whatever their order: each old column is
+//! dropped by the first action that drops it, else defined anew by the first that does, else has its name or
+//! default changed by the first that does. An action that finds its column taken by another finds no such
+//! column. New columns, and those that move, then get their places in the order written. What is wrong is
+//! said in the order of the old columns, as MySQL says it.
 
 use std::collections::HashSet;
 
@@ -105,7 +105,8 @@ impl<'a> ColumnPlan<'a> {
         Ok(plan)
     }
 
-    /// The names of old columns that are dropped (true) or get another name by RENAME or CHANGE, in this order.
+    /// The names of old columns that are dropped (true) or get another name by RENAME or CHANGE, in this
+    /// order.
     pub fn gone(&self, actions: &'a [AlterAction]) -> Vec<(&'a str, bool)> {
         let mut gone: Vec<(&str, bool)> = self.drops.iter().map(|(name, _)| (*name, true)).collect();
         let mut renames = |old: &'a str, new: &str| {
@@ -198,7 +199,8 @@ impl<'a> ColumnPlan<'a> {
         Ok(())
     }
 
-    /// Errors 3108 and 3766 for a column that goes or gets another name while a column that stays as it is reads it.
+    /// Errors 3108 and 3766 for a column that goes or gets another name while a column that stays as it is
+    /// reads it.
     fn keep_readers(&self, old: &Definition, at: usize) -> SqlResult<()> {
         let name = &old.columns[at].name;
         for (_, reader) in old.columns.iter().enumerate().filter(|(nth, _)| *nth != at) {

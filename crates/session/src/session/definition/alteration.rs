@@ -92,8 +92,8 @@ impl Alteration {
         }
     }
 
-    /// Options of the table, and what DROP CONSTRAINT and ALTER CONSTRAINT mean: the actions with the constraints'
-    /// kinds in their place.
+    /// Options of the table, and what DROP CONSTRAINT and ALTER CONSTRAINT mean: the actions with the
+    /// constraints' kinds in their place.
     pub(super) fn begin(
         &mut self,
         actions: &[AlterAction],
@@ -150,8 +150,9 @@ impl Alteration {
         }
     }
 
-    /// What becomes of CHECK constraints: those that are dropped, those whose column goes, those that are enforced or
-    /// not, and new ones, which are returned. `gone`: columns that are dropped (true) or get another name.
+    /// What becomes of CHECK constraints: those that are dropped, those whose column goes, those that are
+    /// enforced or not, and new ones, which are returned. `gone`: columns that are dropped (true) or get
+    /// another name.
     pub(super) fn change_checks(
         &mut self,
         actions: &[AlterAction],

@@ -1,8 +1,8 @@
 //! Where a table's AUTO_INCREMENT counter goes on after ALTER TABLE, and making that durable.
 //!
-//! `AUTO_INCREMENT = n` sets the counter, to a smaller number too, but never to one that a row has or that is below
-//! one. Without it the counter stays what it was, also when the rows are copied into new trees, whose counter is
-//! another one.
+//! `AUTO_INCREMENT = n` sets the counter, to a smaller number too, but never to one that a row has or that is
+//! below one. Without it the counter stays what it was, also when the rows are copied into new trees, whose
+//! counter is another one.
 
 use std::sync::atomic::Ordering;
 
@@ -13,8 +13,8 @@ use crate::error::SqlResult;
 use crate::exec::change::counters::largest_there;
 
 impl Session {
-    /// The rows were copied from `old` into the trees of `new`: the counter of these, durable before anybody can see
-    /// them.
+    /// The rows were copied from `old` into the trees of `new`: the counter of these, durable before anybody
+    /// can see them.
     pub(super) async fn move_counter(&self, old: &Table, new: &Table, work: &Alteration) -> SqlResult<()> {
         let Some(column) = new.auto_column else { return Ok(()) };
         let there = self.above_all(new, column).await?;

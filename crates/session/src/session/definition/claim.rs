@@ -22,8 +22,8 @@ pub(super) fn parents(named: &[TableName]) -> impl Iterator<Item = Claim> {
 }
 
 impl Session {
-    /// Holds names until the statement ends, besides the tables that it holds. What a look finds out about them from
-    /// then on stays so.
+    /// Holds names until the statement ends, besides the tables that it holds. What a look finds out about
+    /// them from then on stays so.
     pub(super) async fn claim(&mut self, mut claims: Vec<Claim>, holds: &[Hold]) -> SqlResult<()> {
         in_order(&mut claims);
         let card = self.entry.card.clone();
@@ -46,7 +46,8 @@ impl Session {
         Ok(())
     }
 
-    /// Holds the names of a new table's constraints, and finds that no other table has them: errors 3822 and 1826.
+    /// Holds the names of a new table's constraints, and finds that no other table has them: errors 3822 and
+    /// 1826.
     pub(super) async fn claim_constraints(
         &mut self,
         definition: &Definition,

@@ -1,10 +1,11 @@
-//! The column of a stored table that a name in a query means, as far as it follows from the query's own tables.
+//! The column of a stored table that a name in a query means, as far as it follows from the query's own
+//! tables.
 
 use crate::ast::{ColumnName, Query, QueryBody, TableFactor, TableRef};
 use crate::dictionary::{Column, Dictionary};
 
-/// The column of one of the tables that a query names in FROM; None if it is one of a derived table, of WITH or of a
-/// query around.
+/// The column of one of the tables that a query names in FROM; None if it is one of a derived table, of WITH
+/// or of a query around.
 pub(super) fn find(
     dictionary: &Dictionary,
     current: Option<&str>,

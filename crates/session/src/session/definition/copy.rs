@@ -1,8 +1,8 @@
 //! Copying a table's rows into another shape, for ALTER TABLE.
 //!
-//! The table is held alone meanwhile, so there is nothing to read but committed rows. The copy goes into new trees in
-//! transactions of bounded size; until the new definition is durable nobody knows these trees, so a crash or an error
-//! leaves the table as it was.
+//! The table is held alone meanwhile, so there is nothing to read but committed rows. The copy goes into new
+//! trees in transactions of bounded size; until the new definition is durable nobody knows these trees, so a
+//! crash or an error leaves the table as it was.
 
 use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -161,7 +161,8 @@ impl Session {
                     Origin::Converted(at) => {
                         let value = view.get(*at);
                         let zone = eval.settings.time_zone;
-                        // TIMESTAMPs are stored in UTC and come back into another type as the session shows them.
+                        // TIMESTAMPs are stored in UTC and come back into another type as the session shows
+                        // them.
                         let value = match value {
                             Value::DateTime(moment) if view.is_timestamp(*at) => {
                                 Value::DateTime(zone.from_utc(moment))
@@ -218,8 +219,8 @@ fn is_shortened(from: &ColumnType, to: &ColumnType) -> bool {
     }
 }
 
-/// What a value of one type becomes on its way into BIT, which takes the number of a text, and into JSON, which takes
-/// the text of a number.
+/// What a value of one type becomes on its way into BIT, which takes the number of a text, and into JSON,
+/// which takes the text of a number.
 fn as_copied(value: Value, from: &ColumnType, to: &ColumnType, storing: &Storing<'_>) -> SqlResult<Value> {
     match (&value, to) {
         (Value::Null, _) => Ok(value),

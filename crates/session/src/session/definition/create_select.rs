@@ -1,9 +1,10 @@
 //! CREATE TABLE ... SELECT.
 //!
-//! The query is planned first: its columns, behind those that are only written, make the definition. Its rows then go
-//! into trees that no definition names yet, as INSERT ... SELECT puts rows into a table. Only when their transaction is
-//! durable does the dictionary learn of the table. So others see it with all its rows or not at all, and an error or a
-//! crash leaves no table. Readers whose view is older are told that the definition has changed (1412).
+//! The query is planned first: its columns, behind those that are only written, make the definition. Its rows
+//! then go into trees that no definition names yet, as INSERT ... SELECT puts rows into a table. Only when
+//! their transaction is durable does the dictionary learn of the table. So others see it with all its rows or
+//! not at all, and an error or a crash leaves no table. Readers whose view is older are told that the
+//! definition has changed (1412).
 
 use std::sync::Arc;
 
@@ -196,8 +197,8 @@ impl Session {
         columns.map(column).collect()
     }
 
-    /// A column for one of a query's: a table's column keeps what its definition says of single values; whatever else
-    /// cannot be NULL gets its type's zero as its default.
+    /// A column for one of a query's: a table's column keeps what its definition says of single values;
+    /// whatever else cannot be NULL gets its type's zero as its default.
     fn selected_column(
         &self,
         meta: &ColumnMeta,
@@ -318,8 +319,8 @@ fn is_computed(written: &Expr) -> bool {
     }
 }
 
-/// What becomes of some values by what they are: PI has its own digits, the least and the greatest of what is no column are whole
-/// numbers of any size, and so are long ones of a query.
+/// What becomes of some values by what they are: PI has its own digits, the least and the greatest of what is
+/// no column are whole numbers of any size, and so are long ones of a query.
 fn type_of_written(written: &Expr, kind: ColumnType, is_column: bool) -> ColumnType {
     match (written, kind) {
         (Expr::UserVariable(_), ColumnType::Text { size: BlobSize::Medium, collation }) => {
@@ -388,7 +389,8 @@ fn widest(kind: ColumnType) -> ColumnType {
     }
 }
 
-/// What a computed value becomes: whole numbers an INT at least, texts of a fixed length those of a variable one.
+/// What a computed value becomes: whole numbers an INT at least, texts of a fixed length those of a variable
+/// one.
 fn computed_type(kind: &ColumnType) -> ColumnType {
     match kind {
         ColumnType::Int { width, unsigned, zerofill: false, .. } if *width < IntWidth::Int => {

@@ -1,5 +1,5 @@
-//! Foreign keys in statements that define: which tables are held besides, what keeps a definition from changing, what
-//! follows a change, and the look at rows that are there already.
+//! Foreign keys in statements that define: which tables are held besides, what keeps a definition from
+//! changing, what follows a change, and the look at rows that are there already.
 //!
 //! | statement | held alone besides its table | because |
 //! |---|---|---|
@@ -7,8 +7,8 @@
 //! | CREATE TABLE, RENAME to a name that is a parent already | its children | they have to fit it |
 //! | RENAME TABLE, new names of columns | its children | their definitions name it |
 //!
-//! Gates are taken in the order of the tables' names. All definitions that a statement changes become durable in one
-//! transaction.
+//! Gates are taken in the order of the tables' names. All definitions that a statement changes become durable
+//! in one transaction.
 
 use std::collections::HashSet;
 use std::ops::Bound;
@@ -60,8 +60,8 @@ impl Session {
         Rules { checks: self.settings.foreign_key_checks, standard: self.settings.standard_foreign_keys }
     }
 
-    /// Takes those of the named tables that exist alone. What is found then is what stays until the holds end. No holds
-    /// if LOCK TABLES has them.
+    /// Takes those of the named tables that exist alone. What is found then is what stays until the holds
+    /// end. No holds if LOCK TABLES has them.
     pub(super) async fn take_all_alone(
         &mut self,
         wanted: &(dyn Fn(&Dictionary) -> Vec<TableName> + Send + Sync),
@@ -97,8 +97,8 @@ impl Session {
         }
     }
 
-    /// Whether foreign keys of a definition, those behind the first `known`, have parents that fit, and names that the
-    /// table's foreign keys before the statement, `old`, have not. The parents are held.
+    /// Whether foreign keys of a definition, those behind the first `known`, have parents that fit, and names
+    /// that the table's foreign keys before the statement, `old`, have not. The parents are held.
     pub(super) fn fit_parents(
         &self,
         definition: &mut Definition,
@@ -190,7 +190,8 @@ impl Session {
         Some((child, key))
     }
 
-    /// Error 1452 if a row of a table that is being made has no parent by one of these keys; how many rows there are.
+    /// Error 1452 if a row of a table that is being made has no parent by one of these keys; how many rows
+    /// there are.
     pub(super) async fn check_rows_have_parents(
         &mut self,
         table: &Table,

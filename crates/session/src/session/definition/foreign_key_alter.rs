@@ -1,5 +1,5 @@
-//! What ALTER TABLE means to foreign keys, of the table itself and of its children: which changes they forbid, and what
-//! follows.
+//! What ALTER TABLE means to foreign keys, of the table itself and of its children: which changes they
+//! forbid, and what follows.
 
 use super::alteration::Alteration;
 use super::online;
@@ -77,8 +77,8 @@ pub(super) fn settle(
     add(&mut work.definition, written, work.known)
 }
 
-/// What refers to the table, after the change: its own foreign keys to itself, and the definitions of children, which
-/// are returned where they name a column whose name is new.
+/// What refers to the table, after the change: its own foreign keys to itself, and the definitions of
+/// children, which are returned where they name a column whose name is new.
 pub(super) fn settle_parents(
     table: &Table,
     children: &[std::sync::Arc<Table>],
@@ -139,8 +139,8 @@ fn follow(
     }
 }
 
-/// What MySQL does not do to columns of foreign keys where it copies the rows: other values (1832, 1833), NULL no more,
-/// other names (1846).
+/// What MySQL does not do to columns of foreign keys where it copies the rows: other values (1832, 1833),
+/// NULL no more, other names (1846).
 pub(super) fn check_copy(
     table: &Table,
     children: &[std::sync::Arc<Table>],

@@ -1,9 +1,9 @@
 //! ALGORITHM and LOCK of a change of a table: whether the change can be made so.
 //!
-//! A table is held alone while it is changed, so nobody reads or writes it meanwhile; what differs is for how long. A
-//! change of the dictionary takes a moment, and nobody notices: that is INSTANT, and any LOCK. Filling an index or
-//! looking at the rows is INPLACE, copying the rows COPY, and both keep readers and writers out for as long as they
-//! take.
+//! A table is held alone while it is changed, so nobody reads or writes it meanwhile; what differs is for how
+//! long. A change of the dictionary takes a moment, and nobody notices: that is INSTANT, and any LOCK.
+//! Filling an index or looking at the rows is INPLACE, copying the rows COPY, and both keep readers and
+//! writers out for as long as they take.
 
 use crate::ast::{AlterAction, Online};
 use crate::error::{SqlError, SqlResult};
@@ -15,8 +15,8 @@ use crate::types::ColumnType;
 pub enum Needs {
     /// The dictionary alone.
     Nothing,
-    /// The dictionary alone, for a change that is INPLACE in MySQL and not INSTANT: statements that ask for the one or
-    /// the other get the same answer here.
+    /// The dictionary alone, for a change that is INPLACE in MySQL and not INSTANT: statements that ask for
+    /// the one or the other get the same answer here.
     Dictionary,
     /// Foreign keys are added, and the rows are looked at for their parents.
     ForeignKeys,
@@ -143,8 +143,8 @@ pub fn is_in_place(action: &AlterAction) -> bool {
     }
 }
 
-/// Whether values of a column keep their bytes, in rows and in keys, when it gets another type: a longer VARCHAR within
-/// MySQL's class of length bytes, members added behind those of an ENUM or a SET.
+/// Whether values of a column keep their bytes, in rows and in keys, when it gets another type: a longer
+/// VARCHAR within MySQL's class of length bytes, members added behind those of an ENUM or a SET.
 pub fn keeps_rows(old: &ColumnType, new: &ColumnType) -> bool {
     use ColumnType as C;
     let same_width = fixed_width(old) == fixed_width(new);

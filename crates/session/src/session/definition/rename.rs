@@ -1,8 +1,8 @@
-//! RENAME TABLE: several tables get new names at once, or none does. ALTER TABLE gives its table another name in the
-//! same way, together with its other changes.
+//! RENAME TABLE: several tables get new names at once, or none does. ALTER TABLE gives its table another name
+//! in the same way, together with its other changes.
 //!
-//! Names are taken step by step, so that `a TO tmp, b TO a, tmp TO b` swaps two tables; only where each table ends up
-//! is then made durable, in one transaction, with the children whose foreign keys name it.
+//! Names are taken step by step, so that `a TO tmp, b TO a, tmp TO b` swaps two tables; only where each table
+//! ends up is then made durable, in one transaction, with the children whose foreign keys name it.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -143,8 +143,8 @@ impl Session {
         Ok(moves)
     }
 
-    /// The definitions of the moved tables, and of children that stay where they are. `altered`: a moved table's, and
-    /// its children's, if more than the name changes.
+    /// The definitions of the moved tables, and of children that stay where they are. `altered`: a moved
+    /// table's, and its children's, if more than the name changes.
     pub(super) fn renamed(
         &self,
         moves: &[Move],

@@ -1,8 +1,8 @@
-//! Testing the rows of a table against CHECK constraints that are new or enforced anew, for an ALTER TABLE that leaves
-//! the rows where they are.
+//! Testing the rows of a table against CHECK constraints that are new or enforced anew, for an ALTER TABLE
+//! that leaves the rows where they are.
 //!
-//! The table is held alone meanwhile, so there is nothing to read but committed rows, and none can come that is not
-//! tested.
+//! The table is held alone meanwhile, so there is nothing to read but committed rows, and none can come that
+//! is not tested.
 
 use std::ops::Bound;
 
@@ -20,8 +20,8 @@ use turnstile_engine::give_way::Slice;
 const PACE_ROWS: usize = 32;
 
 impl Session {
-    /// Error 3819 if a row breaks an enforced constraint of the table's new definition, whose columns are the old ones;
-    /// returns how many rows there are.
+    /// Error 3819 if a row breaks an enforced constraint of the table's new definition, whose columns are the
+    /// old ones; returns how many rows there are.
     pub(super) async fn verify_rows(&mut self, table: &Table, new: &Definition) -> SqlResult<u64> {
         let checks = bind(new);
         let mut reader = self.copy_txn();

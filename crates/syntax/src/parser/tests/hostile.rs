@@ -127,7 +127,8 @@ fn random_bytes() {
     });
 }
 
-/// Statements of the corpus with words cut out, swapped, doubled or replaced: close to valid, so deep in the grammar.
+/// Statements of the corpus with words cut out, swapped, doubled or replaced: close to valid, so deep in the
+/// grammar.
 #[test]
 fn random_tokens() {
     on_small_stack(|| {
@@ -159,8 +160,8 @@ fn random_tokens() {
     });
 }
 
-/// Planning and running a join of many thousand tables took minutes and the whole stack. What is wrong with the text
-/// comes first.
+/// Planning and running a join of many thousand tables took minutes and the whole stack. What is wrong with
+/// the text comes first.
 #[test]
 fn a_join_has_some_tables_only() {
     let list = |count: usize, between: &str| {

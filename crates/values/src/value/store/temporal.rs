@@ -70,8 +70,8 @@ fn says_no_day(value: &Value, context: &StoreContext<'_>) -> SqlResult<bool> {
     })
 }
 
-/// A text whose parts are those of a moment, on a day that is none, as the 30th of February; a number with more digits
-/// than any moment.
+/// A text whose parts are those of a moment, on a day that is none, as the 30th of February; a number with
+/// more digits than any moment.
 fn is_beyond(value: &Value, context: &StoreContext<'_>) -> SqlResult<bool> {
     if value.is_string() {
         let rules = DateRules { invalid: true, ..DateRules::LENIENT };
@@ -92,7 +92,8 @@ pub(super) fn store_date(value: &Value, context: &StoreContext<'_>) -> SqlResult
     Ok(Value::Date(moment.date()))
 }
 
-/// Tells that a day does not keep the time, or a time the day: strict mode names the moment, without its fraction.
+/// Tells that a day does not keep the time, or a time the day: strict mode names the moment, without its
+/// fraction.
 fn note_lost_part(kind: &str, value: &Value, context: &StoreContext<'_>) {
     if !context.strict {
         return context.note_truncated();
