@@ -16,11 +16,12 @@ use crate::registry::counts::Totals;
 use crate::user_locks::{HeldLocks, UserLocks};
 use crate::variables::{self, Definition, Scope, SessionSettings, SessionVariables, VARIABLES};
 use crate::version::VERSION;
-use turnstile_expr::expr::{Lookup, RandomSequence, SessionView, VariableKind, Warnings};
+use turnstile_expr::expr::{RandomSequence, SessionView, VariableKind, Warnings};
 use turnstile_syntax::ast::VariableScope;
 use turnstile_values::collation::Collation;
+use turnstile_values::context::KeptLookup;
 use turnstile_values::error::{SqlError, SqlResult};
-use turnstile_values::memory::{Account as MemoryAccount, Charge, dropping, heap_bytes};
+use turnstile_values::memory::{Account as MemoryAccount, Charge, Metered, dropping, heap_bytes};
 use turnstile_values::value::Value;
 
 /// A session's state as its statements see it.
@@ -63,7 +64,7 @@ pub struct SessionState {
     /// Bytes that expressions have worked through since somebody asked.
     work: AtomicU64,
     /// Lists of IN of the statement that runs, by the places of their expressions.
-    lookups: Mutex<HashMap<usize, Arc<Lookup>>>,
+    lookups: Mutex<HashMap<usize, KeptLookup>>,
     /// Places of which a warning was given.
     told: Mutex<HashSet<usize>>,
     has_lookups: AtomicBool,
@@ -407,6 +408,24 @@ fn number(value: &Value) -> u64 {
     }
 }
 
+impl Metered for SessionState {
+    fn work(&self, bytes: usize) -> SqlResult<()> {
+        self.work.store(self.work.load(Ordering::Relaxed).saturating_add(bytes as u64), Ordering::Relaxed);
+        if bytes < LONG_BYTES {
+            relief::worked()
+        } else {
+            relief::ahead()
+        }
+        Ok(self.interrupt.check()?)
+    }
+    fn interrupt(&self) -> Option<&Arc<Interrupt>> {
+        Some(&self.interrupt)
+    }
+    fn memory(&self) -> Option<&Arc<MemoryAccount>> {
+        Some(&self.memory)
+    }
+}
+
 impl SessionView for SessionState {
     fn database(&self) -> Option<String> {
         self.schema.lock().as_deref().map(String::from)
@@ -460,27 +479,15 @@ impl SessionView for SessionState {
         }
         Ok(())
     }
-    fn work(&self, bytes: usize) -> SqlResult<()> {
-        self.work.store(self.work.load(Ordering::Relaxed).saturating_add(bytes as u64), Ordering::Relaxed);
-        if bytes < LONG_BYTES {
-            relief::worked()
-        } else {
-            relief::ahead()
-        }
-        Ok(self.interrupt.check()?)
-    }
-    fn interrupt(&self) -> Option<&Arc<Interrupt>> {
-        Some(&self.interrupt)
-    }
     fn keeps_lookups(&self) -> bool {
         self.runs_plan.load(Ordering::Relaxed)
     }
-    fn lookup(&self, place: usize) -> Option<Arc<Lookup>> {
+    fn lookup(&self, place: usize) -> Option<KeptLookup> {
         self.lookups.lock().get(&place).cloned()
     }
-    fn keep_lookup(&self, place: usize, lookup: &Arc<Lookup>) {
+    fn keep_lookup(&self, place: usize, lookup: KeptLookup) {
         self.has_lookups.store(true, Ordering::Relaxed);
-        self.lookups.lock().insert(place, lookup.clone());
+        self.lookups.lock().insert(place, lookup);
     }
     fn was_told(&self, place: usize) -> bool {
         self.keeps_lookups() && self.told.lock().contains(&place)
@@ -488,9 +495,6 @@ impl SessionView for SessionState {
     fn note_told(&self, place: usize) {
         self.has_lookups.store(true, Ordering::Relaxed);
         self.told.lock().insert(place);
-    }
-    fn memory(&self) -> Option<&Arc<MemoryAccount>> {
-        Some(&self.memory)
     }
     fn system_variable(&self, scope: VariableScope, name: &str) -> SqlResult<Value> {
         let at = variables::find(name).ok_or_else(|| SqlError::unknown_system_variable(name))?;

@@ -12,7 +12,6 @@ use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
 
-use crate::collation::Collation;
 use crate::error::SqlError;
 use multi_byte::MultiByteSet;
 pub use multi_byte::{Code, Reader};
@@ -78,12 +77,12 @@ enum Encoding {
     Utf32,
 }
 
-struct Description {
+pub(crate) struct Description {
     charset: Charset,
     name: &'static str,
     description: &'static str,
-    default: u16,
-    bin: u16,
+    pub(crate) default: u16,
+    pub(crate) bin: u16,
     most_bytes: u32,
     encoding: Encoding,
 }
@@ -151,7 +150,7 @@ impl Charset {
         DESCRIPTIONS.iter().map(|entry| entry.charset)
     }
 
-    fn entry(self) -> &'static Description {
+    pub(crate) fn entry(self) -> &'static Description {
         &DESCRIPTIONS[self as usize]
     }
 
@@ -180,16 +179,6 @@ impl Charset {
     /// Most bytes of a character.
     pub fn max_char_bytes(self) -> u32 {
         self.entry().most_bytes
-    }
-
-    /// The collation of text that names none.
-    pub fn default_collation(self) -> Collation {
-        Collation::by_id(self.entry().default).unwrap_or(Collation::Binary)
-    }
-
-    /// The collation by code.
-    pub fn bin_collation(self) -> Collation {
-        Collation::by_id(self.entry().bin).unwrap_or(Collation::Binary)
     }
 
     /// The byte of a character in an 8-bit set; `None` if the set lacks it.

@@ -30,8 +30,8 @@ mod whole;
 use std::cmp::Ordering;
 
 use crate::charset::Charset;
-use crate::context::Held;
 use crate::error::SqlResult;
+use crate::memory::Held;
 pub use fold::Fold;
 pub use like::like;
 use rules::{Base, Order, Rules};
@@ -40,6 +40,18 @@ pub use shown::Weighing;
 /// A collation this server knows, by MySQL's number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Collation(u16);
+
+impl Charset {
+    /// The collation of text that names none.
+    pub fn default_collation(self) -> Collation {
+        Collation::by_id(self.entry().default).unwrap_or(Collation::Binary)
+    }
+
+    /// The collation by code.
+    pub fn bin_collation(self) -> Collation {
+        Collation::by_id(self.entry().bin).unwrap_or(Collation::Binary)
+    }
+}
 
 #[allow(missing_docs, non_upper_case_globals)]
 impl Collation {

@@ -1,28 +1,25 @@
 //! What an evaluation may ask of its surroundings: settings, parameters, the session, memory, and a place for
 //! warnings.
 
-mod held;
 mod session_view;
 mod settings;
 mod variable_kind;
 mod warnings;
 
-use held::{STEPS, STEPS_NOTED};
-
 #[cfg(any(test, feature = "testing"))]
-pub use held::begin_steps;
-pub use held::{Held, LARGE_BYTES};
-pub use session_view::{NoSession, RandomSequence, SessionView};
+pub use crate::memory::begin_steps;
+pub use crate::memory::{Held, LARGE_BYTES};
+pub use session_view::{KeptLookup, NoSession, RandomSequence, SessionView};
 pub use settings::{EvalSettings, SqlMode};
 pub use variable_kind::{VariableKind, VariableScope, of_assignment};
 pub use warnings::{Warning, WarningLevel, Warnings};
 
 use crate::collation::Collation;
 use crate::datetime::{DateRules, DateTime, Time};
+use crate::datum::{Value, compare};
 use crate::error::{SqlError, SqlResult};
-use crate::memory::Charge;
+use crate::memory::{Charge, STEPS_NOTED, is_step_noted};
 use crate::pulse;
-use crate::value::{Value, compare};
 
 /// Everything around an expression while it is evaluated. `Sync`, cheap to build per statement.
 pub struct EvalContext<'a> {
@@ -98,8 +95,7 @@ impl<'a> EvalContext<'a> {
     /// are work too.
     #[inline]
     pub fn step(&self) -> SqlResult<()> {
-        let steps = STEPS.with(|cell| cell.replace(cell.get().wrapping_add(1)));
-        if steps.is_multiple_of(STEPS_NOTED) { self.session.work(LARGE_BYTES) } else { Ok(()) }
+        if is_step_noted() { self.session.work(LARGE_BYTES) } else { Ok(()) }
     }
 
     /// A part of a long expression has been worked out, of which so many came before it. What is short pays

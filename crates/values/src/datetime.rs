@@ -20,9 +20,8 @@ use std::fmt;
 
 pub use format::{PatternParts, format_by_pattern, parse_by_pattern};
 pub use format::{day_name, month_name};
-pub use interval::{
-    Interval, IntervalUnit, add_interval, extract, interval_from_value, timestamp_difference,
-};
+pub(crate) use interval::{HOUR_US, MINUTE_US};
+pub use interval::{Interval, IntervalUnit, add_interval, extract, timestamp_difference};
 pub use interval::{extract_clock, is_date_unit};
 pub use parse::{
     DateRules, Delimiter, Temporal, is_shaped_as_moment, parse_date_time, parse_number, parse_time,

@@ -13,15 +13,14 @@ pub mod document;
 pub mod order;
 pub mod path;
 pub mod read;
-pub mod scalar;
 pub mod search;
 pub mod size;
 pub mod write;
 
 use std::collections::HashSet;
 
-use crate::context::Held;
 use crate::error::{SqlError, SqlResult};
+use crate::memory::Held;
 pub use document::{Json, Kind, Object};
 use path::{Leg, Path};
 pub use read::{MAX_DEPTH, Malformed};

@@ -26,6 +26,7 @@
 //! (`turnstile_sys::memory::has_room`), because an allocation that fails ends the process.
 
 mod blocks;
+mod held;
 mod many;
 
 use std::sync::Arc;
@@ -34,13 +35,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::Mutex;
 
 pub use blocks::Blocks;
-pub use many::{Many, Rows, dropping};
+#[cfg(any(test, feature = "testing"))]
+pub use held::begin_steps;
+pub use held::{Held, LARGE_BYTES, Metered, NoMeter, STEPS_NOTED, is_step_noted};
+pub use many::{Many, dropping};
 
 use turnstile_engine::Error as EngineError;
 use turnstile_engine::session_card::LockMemory;
 
 use crate::error::SqlResult;
-use crate::value::Value;
 
 /// A charge gathers so many bytes before it asks its account.
 const PIECE_BYTES: u64 = 8 << 10;
@@ -51,7 +54,7 @@ const FREE_BYTES: u64 = 256 << 10;
 /// Bytes of a charge for each thing that is dropped with it, about.
 const BYTES_PER_THING: u64 = 64;
 /// What the allocator needs for one piece of memory, about.
-const PIECE_OVERHEAD: usize = 16;
+pub const PIECE_OVERHEAD: usize = 16;
 
 /// What the statements of all sessions hold together.
 #[derive(Debug)]
@@ -223,7 +226,7 @@ impl Charge {
     }
 
     /// The buffer is about to take over a row.
-    pub fn add_row(&mut self, row: &[Value]) -> SqlResult<()> {
+    pub fn add_row<T: Weighed>(&mut self, row: &[T]) -> SqlResult<()> {
         self.add(row_bytes(row))
     }
 
@@ -294,20 +297,23 @@ pub fn discard<T: Send + 'static>(parts: T, count: usize, charge: Charge) {
     let _ = std::thread::Builder::new().name("discard".into()).spawn(move || drop(all));
 }
 
+/// What can say what it takes in memory.
+pub trait Weighed {
+    /// Bytes besides its own place.
+    fn heap_bytes(&self) -> usize;
+    /// Length of what a row keeps of it, if that is a string or a document; else 0.
+    fn stored_len(&self) -> usize;
+}
+
 /// What a row in memory takes.
-pub fn row_bytes(row: &[Value]) -> usize {
-    let texts: usize = row.iter().map(heap_bytes).sum();
-    size_of::<Vec<Value>>() + PIECE_OVERHEAD + size_of_val(row) + texts
+pub fn row_bytes<T: Weighed>(row: &[T]) -> usize {
+    let texts: usize = row.iter().map(T::heap_bytes).sum();
+    size_of::<Vec<T>>() + PIECE_OVERHEAD + size_of_val(row) + texts
 }
 
 /// What a value takes besides its own place.
-pub fn heap_bytes(value: &Value) -> usize {
-    match value {
-        Value::Str(text) => text.len() + PIECE_OVERHEAD,
-        Value::Bytes(bytes) => bytes.len() + PIECE_OVERHEAD,
-        Value::Json(marked) => marked.len() + PIECE_OVERHEAD,
-        _ => 0,
-    }
+pub fn heap_bytes<T: Weighed>(value: &T) -> usize {
+    value.heap_bytes()
 }
 
 #[cfg(test)]

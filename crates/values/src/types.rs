@@ -5,8 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::collation::Collation;
-use crate::mixing::Traits;
-use crate::value::EnumNames;
+use crate::traits::{Derivation, Repertoire, Traits};
 
 /// Width of an integer column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -191,6 +190,33 @@ pub enum ColumnType {
     },
     /// Validated JSON text.
     Json,
+}
+
+/// Member names of an ENUM or SET type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EnumNames {
+    /// True for SET.
+    pub multiple: bool,
+    /// Names in definition order, trailing spaces removed.
+    pub names: Vec<String>,
+}
+
+impl Traits {
+    /// Of a column of this type, and of whatever else says nothing of its own.
+    pub fn of(kind: &ColumnType) -> Traits {
+        let ascii = |derivation| Traits { derivation, repertoire: Repertoire::Ascii };
+        match kind {
+            ColumnType::Null => ascii(Derivation::Ignorable),
+            ColumnType::Bit { .. } => {
+                Traits { derivation: Derivation::Implicit, repertoire: Repertoire::Unicode }
+            }
+            kind if !kind.is_string() => ascii(Derivation::Numeric),
+            kind => Traits {
+                derivation: Derivation::Implicit,
+                repertoire: Repertoire::of_set(kind.collation().unwrap_or(Collation::Binary).set()),
+            },
+        }
+    }
 }
 
 /// Numbers of the wire protocol's column types.

@@ -3,10 +3,10 @@
 use turnstile_expr::expr::{EvalContext, Held};
 use turnstile_plan::plan::json_table::{Column, Holds, JsonTable, OnMissing};
 use turnstile_values::error::{SqlError, SqlResult};
-use turnstile_values::json::scalar::{Misfit, to_column};
 use turnstile_values::json::{self, Json};
 use turnstile_values::types::ColumnType;
 use turnstile_values::value::Value;
+use turnstile_values::value::scalar::{Misfit, to_column};
 
 use super::tail::{Kept, RowOut};
 

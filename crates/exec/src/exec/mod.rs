@@ -18,7 +18,8 @@ use turnstile_observe::information_schema;
 use turnstile_observe::status::Observed;
 use turnstile_plan::plan::query::Subquery;
 use turnstile_values::error::{SqlError, SqlResult};
-use turnstile_values::memory::{Charge, Rows};
+use turnstile_values::memory::Charge;
+use turnstile_values::value::Rows;
 
 pub mod access;
 mod aggregate;

@@ -24,8 +24,9 @@ use turnstile_plan::plan::query::{
 };
 use turnstile_values::collation::Collation;
 use turnstile_values::error::{SqlError, SqlResult};
-use turnstile_values::memory::{Blocks, Charge, Many, Rows, row_bytes};
+use turnstile_values::memory::{Blocks, Charge, Many, row_bytes};
 use turnstile_values::types::ColumnType;
+use turnstile_values::value::Rows;
 use turnstile_values::value::Value;
 
 /// A boxed future, for recursion.

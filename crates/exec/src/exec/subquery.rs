@@ -17,7 +17,7 @@ use turnstile_expr::expr::{CompareOp, EvalContext, Expr, LOOKED_UP_MIN, Lookup, 
 use turnstile_plan::plan::query::{Subquery, SubqueryKind};
 use turnstile_values::collation::Collation;
 use turnstile_values::error::{SqlError, SqlResult};
-use turnstile_values::memory::Rows;
+use turnstile_values::value::Rows;
 use turnstile_values::value::{Value, to_double};
 
 /// A wait of GET_LOCK that is to last for ever, or longer, lasts so long, as in MySQL.

@@ -12,8 +12,9 @@ use turnstile_plan::plan::query::{GroupPlan, LimitPlan, OrderKey, SelectPlan};
 use turnstile_values::cell::Cell;
 use turnstile_values::collation::Collation;
 use turnstile_values::error::{SqlError, SqlResult};
-use turnstile_values::memory::{Blocks, Charge, Many, Rows, discard, row_bytes};
+use turnstile_values::memory::{Blocks, Charge, Many, discard, row_bytes};
 use turnstile_values::sink::ResultSink;
+use turnstile_values::value::Rows;
 use turnstile_values::value::{Value, to_u64_bits};
 
 /// Takes rows that are done.

@@ -14,8 +14,9 @@ use turnstile_plan::plan::query::SetPlan;
 use turnstile_syntax::ast::SetOperator;
 use turnstile_values::collation::Collation;
 use turnstile_values::error::SqlResult;
-use turnstile_values::memory::{Charge, Many, Rows};
+use turnstile_values::memory::{Charge, Many};
 use turnstile_values::types::ColumnType;
+use turnstile_values::value::Rows;
 use turnstile_values::value::Value;
 
 /// A value as its column shows it, which is of the type that the values of all rows have in common.

@@ -10,7 +10,8 @@ use turnstile_expr::expr::{EvalContext, Warnings, coerce_value};
 use turnstile_plan::plan::query::{CommonBody, CommonPlan, CommonRows, RecursivePlan};
 use turnstile_values::collation::Collation;
 use turnstile_values::error::{SqlError, SqlResult};
-use turnstile_values::memory::{Charge, Rows, discard};
+use turnstile_values::memory::{Charge, discard};
+use turnstile_values::value::Rows;
 use turnstile_values::value::{StoreContext, Value, store};
 
 /// What a round takes besides its rows, of which there may be one: the list with room for four, its counts,

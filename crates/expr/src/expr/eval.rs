@@ -251,9 +251,9 @@ impl Expr {
                 if operand.is_null() {
                     return Ok(None);
                 }
-                held.add(&operand)?;
+                held.add(&*operand)?;
                 let low = low.operand(row, context)?;
-                held.add(&low)?;
+                held.add(&*low)?;
                 let high = high.operand(row, context)?;
                 let truth = predicate::between(&operand, &low, &high, *collation, context)?;
                 (truth, negated)
@@ -313,12 +313,14 @@ impl Expr {
         if count >= LOOKED_UP_MIN && context.session.keeps_lookups() {
             let place = std::ptr::from_ref(self) as usize;
             let collations: SmallVec<[Collation; 4]> = operands.iter().map(|_| collation).collect();
-            let lookup = match context.session.lookup(place) {
+            // What is kept at the place of an IN is its list.
+            let kept = context.session.lookup(place).and_then(|kept| kept.downcast::<Lookup>().ok());
+            let lookup = match kept {
                 Some(lookup) => lookup,
                 None => {
                     let lookup = Lookup::build(operands, &collations, count, candidate, context)?;
                     let lookup = std::sync::Arc::new(lookup);
-                    context.session.keep_lookup(place, &lookup);
+                    context.session.keep_lookup(place, lookup.clone());
                     lookup
                 }
             };

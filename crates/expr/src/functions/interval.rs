@@ -65,7 +65,7 @@ pub(crate) fn date_arithmetic(
     if date.is_null() {
         return Ok(Value::Null);
     }
-    let Some(mut interval) = datetime::interval_from_value(amount, unit, context)? else {
+    let Some(mut interval) = turnstile_values::value::interval_from_value(amount, unit, context)? else {
         if !amount.is_null() {
             context.warn(SqlError::datetime_overflow("datetime"))?;
         }

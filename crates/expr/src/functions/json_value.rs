@@ -8,9 +8,10 @@ use crate::expr::{Call, EvalContext, Expr, Typed};
 use turnstile_values::collation::{Collation, like};
 use turnstile_values::datetime::{self, DateRules};
 use turnstile_values::error::{SqlError, SqlResult};
-use turnstile_values::json::{self, Json, path::Path, scalar::to_kind, search::Search, size::storage_size};
+use turnstile_values::json::{self, Json, path::Path, search::Search, size::storage_size};
 use turnstile_values::mixing::Derivation;
 use turnstile_values::types::{ColumnType, ExprType};
+use turnstile_values::value::scalar::to_kind;
 use turnstile_values::value::{Value, to_text};
 
 fn document(_: &[Typed]) -> ColumnType {

@@ -11,10 +11,10 @@ use turnstile_catalog::accounts::Privileges;
 use turnstile_catalog::catalog::Catalog;
 use turnstile_catalog::session_state::SessionState;
 use turnstile_catalog::virtual_table::VirtualTable;
-use turnstile_expr::expr::SessionView;
 use turnstile_values::cell::{Cell, Lines};
 use turnstile_values::error::SqlResult;
 use turnstile_values::memory::Charge;
+use turnstile_values::memory::Metered;
 use turnstile_values::value::Value;
 
 mod accounts;

@@ -1,11 +1,11 @@
 //! A text that a client sent: through one of the caches if it is known, else through parser and planner.
 
+use crate::memory::Metered;
 use turnstile_sys::relief;
 
 use crate::ast::Statement;
 use crate::collation::Collation;
 use crate::error::SqlResult;
-use crate::expr::SessionView;
 use crate::memory::Charge;
 use crate::parser::{Aside, Parsed, parse, parse_metered, second_statement};
 use crate::sink::ResultSink;

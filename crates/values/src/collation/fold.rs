@@ -3,8 +3,8 @@
 use rustc_hash::FxHashMap;
 
 use super::{Collation, first_character};
-use crate::context::Held;
 use crate::error::SqlResult;
+use crate::memory::Held;
 
 /// Bytes folded between two looks at what they take.
 const PIECE_BYTES: usize = 1 << 14;

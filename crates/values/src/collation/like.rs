@@ -13,8 +13,8 @@ use memchr::memmem;
 
 use super::fold::Fold;
 use super::{Collation, first_character};
-use crate::context::Held;
 use crate::error::SqlResult;
+use crate::memory::Held;
 
 /// Steps of matching in place before it is given up.
 const STEPS_IN_PLACE: usize = 64 << 10;

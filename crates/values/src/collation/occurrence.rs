@@ -7,8 +7,8 @@
 
 use super::first_character;
 use super::rules::{Level, Rules, Weights};
-use crate::context::Held;
 use crate::error::SqlResult;
+use crate::memory::Held;
 
 /// The byte where `needle` first occurs in `text`.
 pub(super) fn find(

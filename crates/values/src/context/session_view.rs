@@ -1,16 +1,12 @@
 //! What an expression may ask of its session, and a session for expressions that have none.
 
+use std::any::Any;
 use std::sync::Arc;
 
-use turnstile_engine::interrupt::Interrupt;
-
-#[cfg(any(test, feature = "testing"))]
-use super::held::LEFT;
 use super::variable_kind::{VariableKind, VariableScope};
+use crate::datum::Value;
 use crate::error::{SqlError, SqlResult};
-use crate::lookup::Lookup;
-use crate::memory::Account;
-use crate::value::Value;
+use crate::memory::{Metered, NoMeter};
 
 /// RAND(seed): MySQL's published generator, two linear congruential states of 30 bits.
 #[derive(Debug, Clone, Copy)]
@@ -38,9 +34,12 @@ impl RandomSequence {
     }
 }
 
+/// A list of IN prepared for looking up ([`crate::lookup::Lookup`]), as a session keeps it.
+pub type KeptLookup = Arc<dyn Any + Send + Sync>;
+
 /// Session facts that functions report. Implemented by the session; tests use [`NoSession`].
 #[allow(missing_docs)]
-pub trait SessionView: Sync {
+pub trait SessionView: Metered {
     /// Current database.
     fn database(&self) -> Option<String>;
     /// `user@host` as the client gave it.
@@ -75,36 +74,23 @@ pub trait SessionView: Sync {
     fn user_lock_owner(&self, name: &Value) -> SqlResult<Option<u64>>;
     /// Next number of the session's generator, 0 <= x < 1.
     fn random(&self) -> f64;
-    /// An evaluation has worked through so many bytes: fails if the statement is to end (KILL), and lets the
-    /// executor know when it is time to give way.
-    fn work(&self, _bytes: usize) -> SqlResult<()> {
-        Ok(())
-    }
-    /// Where KILL is seen by work on long values.
-    fn interrupt(&self) -> Option<&Arc<Interrupt>> {
-        None
-    }
     /// Whether lists of IN are prepared: a plan is running, whose expressions stay where they are.
     fn keeps_lookups(&self) -> bool {
         false
     }
     /// The list of an IN that was prepared for looking up during this statement, by the place of its
     /// expression.
-    fn lookup(&self, _place: usize) -> Option<Arc<Lookup>> {
+    fn lookup(&self, _place: usize) -> Option<KeptLookup> {
         None
     }
     /// Keeps one until the statement ends.
-    fn keep_lookup(&self, _place: usize, _lookup: &Arc<Lookup>) {}
+    fn keep_lookup(&self, _place: usize, _lookup: KeptLookup) {}
     /// True if a warning of a place was given during this statement.
     fn was_told(&self, _place: usize) -> bool {
         false
     }
     /// Notes that it was.
     fn note_told(&self, _place: usize) {}
-    /// What the session's statements hold in memory.
-    fn memory(&self) -> Option<&Arc<Account>> {
-        None
-    }
     /// Next number of the sequence of the RAND(seed) at a place of the statement; `begin` is that sequence
     /// where it begins.
     fn random_in_sequence(&self, place: usize, begin: RandomSequence) -> f64;
@@ -113,12 +99,13 @@ pub trait SessionView: Sync {
 /// A session that knows nothing.
 pub struct NoSession;
 
-impl SessionView for NoSession {
-    #[cfg(any(test, feature = "testing"))]
+impl Metered for NoSession {
     fn work(&self, bytes: usize) -> SqlResult<()> {
-        LEFT.set(LEFT.get().saturating_sub(bytes));
-        if LEFT.get() == 0 { Err(SqlError::query_interrupted()) } else { Ok(()) }
+        NoMeter.work(bytes)
     }
+}
+
+impl SessionView for NoSession {
     fn database(&self) -> Option<String> {
         None
     }

@@ -4,9 +4,9 @@
 //! says for which kinds of which variables it was made, and serves no others.
 
 use crate::collation::Collation;
+use crate::datum::{Value, to_text};
 use crate::decimal::{MAX_PRECISION, MAX_SCALE};
 use crate::types::{BlobSize, ColumnType, ExprType, IntWidth};
-use crate::value::{Value, to_text};
 
 /// Where a system variable lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,9 +1,9 @@
 //! A document in memory. Scalars keep the kinds that SQL values have: JSON's text knows neither decimals nor
 //! dates.
 
-use crate::context::Held;
 use crate::decimal::Decimal;
 use crate::error::SqlResult;
+use crate::memory::Held;
 
 /// A document or a part of one. It is not `Clone`: a copy is charged like any other (`Json::copy`).
 #[derive(Debug, PartialEq, Default)]

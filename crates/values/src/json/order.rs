@@ -6,9 +6,9 @@
 //! member by member.
 
 use super::document::{Json, Kind, type_of_bytes};
-use crate::context::Held;
 use crate::datetime;
 use crate::error::SqlResult;
+use crate::memory::Held;
 
 /// Ends a text or a list; begins nothing.
 const END: u8 = 0;

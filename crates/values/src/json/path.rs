@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use super::document::Json;
-use crate::context::Held;
 use crate::error::{SqlError, SqlResult};
+use crate::memory::Held;
 
 /// A cell of an array, counted from its beginning or from its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

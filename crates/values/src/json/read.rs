@@ -6,9 +6,9 @@
 
 use super::document::{Json, Object};
 use super::write::{DECIMAL, MARKED, SIGNED, UNSIGNED, kind_of};
-use crate::context::Held;
 use crate::decimal::Decimal;
 use crate::error::{SqlError, SqlResult};
+use crate::memory::Held;
 
 /// Arrays and objects inside one another.
 pub const MAX_DEPTH: usize = 100;

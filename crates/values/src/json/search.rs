@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use super::document::Json;
 use super::path::{Path, is_plain_name};
 use super::write::append_quoted;
-use crate::context::Held;
 use crate::error::SqlResult;
+use crate::memory::Held;
 
 /// Looks through a document, or what paths lead to, for strings.
 pub struct Search<'s, 'c> {

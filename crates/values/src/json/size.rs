@@ -3,9 +3,9 @@
 
 use super::bytes_of_opaque;
 use super::document::{Json, Kind, Object};
-use crate::context::Held;
 use crate::decimal::Decimal;
 use crate::error::SqlResult;
+use crate::memory::Held;
 
 /// Offsets up to this fit the small form of arrays and objects.
 const SMALL_BYTES: usize = u16::MAX as usize;

@@ -9,9 +9,9 @@ use std::borrow::Cow;
 use std::fmt::{self, Write};
 
 use super::document::{Json, Kind, Object};
-use crate::context::Held;
 use crate::error::{SqlError, SqlResult};
-use crate::value::format_double;
+use crate::memory::Held;
+use crate::number_text::format_double;
 
 /// The first byte of a marked document.
 pub const MARKED: u8 = 1;

@@ -7,10 +7,6 @@ use std::ops::{Deref, DerefMut};
 use turnstile_sys::relief;
 
 use super::MANY;
-use crate::value::Value;
-
-/// Rows that are kept.
-pub type Rows = Many<Vec<Value>>;
 
 /// So many things are about to be dropped at once.
 #[inline]

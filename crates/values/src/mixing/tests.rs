@@ -1,6 +1,7 @@
 //! The rules on their own: which of two texts wins, and what is refused.
 
 use super::*;
+use crate::types::ColumnType;
 
 fn party(collation: &str, derivation: Derivation, repertoire: Repertoire) -> Party {
     let collation = Collation::by_name(collation).expect("a known collation");

@@ -2,14 +2,12 @@
 //! warning 1292 when something is left over; dates give the number their digits spell. NULL is the caller's
 //! business: every function here reads it as zero or the empty string.
 
-use std::borrow::Cow;
-use std::sync::Arc;
-
-use super::{Value, format_double};
 use crate::context::EvalContext;
 use crate::datetime::{self, DAY_US, DateTime, Time};
+use crate::datum::{Value, shown, shown_value, temporal_decimal, to_bytes, to_text};
 use crate::decimal::Decimal;
 use crate::error::{SqlError, SqlResult};
+use crate::number_text::{parse_double_prefix, parse_integer_prefix};
 
 /// A value as arithmetic sees it.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,77 +19,8 @@ pub enum Numeric {
     Double(f64),
 }
 
-/// The longest prefix that is a double, and whether it was all of the text (spaces around do not count).
-/// Overflow gives the largest double.
-pub fn parse_double_prefix(text: &[u8]) -> (f64, bool) {
-    let start = text.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-    let rest = &text[start..];
-    let mut at = usize::from(matches!(rest.first(), Some(b'-' | b'+')));
-    let digits = |from: usize| rest[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let whole = digits(at);
-    at += whole;
-    let mut fraction = 0;
-    if rest.get(at) == Some(&b'.') {
-        fraction = digits(at + 1);
-        if whole + fraction > 0 {
-            at += 1 + fraction;
-        }
-    }
-    if whole + fraction == 0 {
-        return (0.0, false);
-    }
-    if matches!(rest.get(at), Some(b'e' | b'E')) {
-        let sign = usize::from(matches!(rest.get(at + 1), Some(b'-' | b'+')));
-        let exponent = digits((at + 1 + sign).min(rest.len()));
-        if exponent > 0 {
-            at += 1 + sign + exponent;
-        }
-    }
-    let number: f64 = std::str::from_utf8(&rest[..at]).ok().and_then(|text| text.parse().ok()).unwrap_or(0.0);
-    let complete = rest[at..].iter().all(u8::is_ascii_whitespace) && number.is_finite();
-    (number.clamp(f64::MIN, f64::MAX), complete)
-}
-
-/// The longest prefix that is a whole number, and whether it was all of the text.
-pub fn parse_integer_prefix(text: &[u8]) -> (i128, bool) {
-    let start = text.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-    let rest = &text[start..];
-    let negative = rest.first() == Some(&b'-');
-    let mut at = usize::from(matches!(rest.first(), Some(b'-' | b'+')));
-    let first_digit = at;
-    let mut number = 0i128;
-    while let Some(byte @ b'0'..=b'9') = rest.get(at) {
-        number = (number * 10 + i128::from(byte - b'0')).min(1 << 100);
-        at += 1;
-    }
-    let complete = at > first_digit && rest[at..].iter().all(u8::is_ascii_whitespace);
-    (if negative { -number } else { number }, complete)
-}
-
 fn warn_truncated(context: &EvalContext<'_>, kind: &str, value: &Value) -> SqlResult<()> {
     context.warn(SqlError::truncated_wrong_value(kind, shown_value(value)))
-}
-
-/// Text for an error message: at most 128 characters, and none from a NUL byte on.
-pub fn shown(text: &[u8]) -> String {
-    String::from_utf8_lossy(text).chars().take(128).take_while(|one| *one != '\0').collect()
-}
-
-/// A value for an error message: bytes that are no characters by their codes.
-pub fn shown_value(value: &Value) -> String {
-    match value {
-        Value::Bytes(bytes) => shown_bytes(bytes),
-        other => shown(&to_bytes(other)),
-    }
-}
-
-/// Bytes in a message: those that are no printable ASCII by their codes.
-pub fn shown_bytes(bytes: &[u8]) -> String {
-    let one = |byte: &u8| match byte {
-        0x20..0x7F => char::from(*byte).to_string(),
-        _ => format!("\\x{byte:02X}"),
-    };
-    bytes.iter().take(128).map(one).collect()
 }
 
 /// As a number of the class arithmetic uses: strings are doubles, dates whole numbers or decimals.
@@ -164,17 +93,6 @@ pub fn to_decimal(value: &Value, context: &EvalContext<'_>) -> SqlResult<Decimal
     })
 }
 
-/// TIME and DATETIME as the decimal their digits spell, with `fsp` fraction digits.
-pub fn temporal_decimal(value: &Value) -> Decimal {
-    let (whole, us, negative, fsp) = match value {
-        Value::Time(time) => (time.to_number().unsigned_abs(), time.parts().3, time.us < 0, time.fsp),
-        Value::DateTime(moment) => (moment.to_number() as u64, moment.microsecond(), false, moment.fsp),
-        _ => return Decimal::ZERO,
-    };
-    let scaled = i128::from(whole) * 1_000_000 + i128::from(us);
-    Decimal::from_scaled_i128(if negative { -scaled } else { scaled }, 6).round_to(fsp)
-}
-
 fn rounded(number: f64) -> f64 {
     number.round_ties_even()
 }
@@ -226,33 +144,6 @@ pub fn to_bool(value: &Value, context: &EvalContext<'_>) -> SqlResult<Option<boo
         Value::Decimal(number) => !number.is_zero(),
         other => to_double(other, context)? != 0.0,
     }))
-}
-
-/// The bytes of a value's text form; borrowed for strings.
-pub fn to_bytes(value: &Value) -> Cow<'_, [u8]> {
-    match value {
-        Value::Str(text) => Cow::Borrowed(text.as_bytes()),
-        Value::Bytes(bytes) => Cow::Borrowed(bytes),
-        other => Cow::Owned(to_text(other).as_bytes().to_vec()),
-    }
-}
-
-/// The text form of a value; shared for strings. Bytes that are not UTF-8 are replaced.
-pub fn to_text(value: &Value) -> Arc<str> {
-    match value {
-        Value::Null => "".into(),
-        Value::Int(number) => number.to_string().into(),
-        Value::UInt(number) => number.to_string().into(),
-        Value::Double(number) => format_double(*number).into(),
-        Value::Decimal(number) => number.to_string().into(),
-        Value::Str(text) => Arc::clone(text),
-        Value::Bytes(bytes) => String::from_utf8_lossy(bytes).into(),
-        Value::Date(date) => date.to_string().into(),
-        Value::Time(time) => time.to_string().into(),
-        Value::DateTime(moment) => moment.to_string().into(),
-        Value::Enum(chosen) => chosen.text().into(),
-        Value::Json(marked) => crate::json::without_marks(marked).into(),
-    }
 }
 
 /// As a moment; `None` and a warning for what is no date. TIME counts from today.
@@ -343,10 +234,4 @@ pub fn to_time(value: &Value, context: &EvalContext<'_>) -> SqlResult<Option<Tim
             Ok(None)
         }
     }
-}
-
-/// The whole number that all of a text spells.
-pub fn spelt_whole(value: &Value) -> Option<Value> {
-    let (number, true) = parse_integer_prefix(value.as_raw_bytes()?) else { return None };
-    i64::try_from(number).map(Value::Int).or_else(|_| u64::try_from(number).map(Value::UInt)).ok()
 }

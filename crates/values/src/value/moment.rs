@@ -2,10 +2,11 @@
 //! depends on what is done with them, and a text is judged more strictly than a number; what does not pass is
 //! NULL with warning 1292. A column's own dates do not warn.
 
-use super::convert::{apply_offset, shown, shown_value};
+use super::convert::apply_offset;
 use super::{Value, to_bytes, to_date_time, to_decimal, to_text};
 use crate::context::{EvalContext, SqlMode};
 use crate::datetime::{self, Date, DateRules, DateTime, Temporal, Time};
+use crate::datum::{shown, shown_value};
 use crate::decimal::Decimal;
 use crate::error::{SqlError, SqlResult};
 

@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use super::convert::shown_value;
-use super::fitted::fitted_double;
 use super::{EnumValue, Value, parse_double_prefix, to_bytes, to_date_time, to_decimal, to_double, to_text};
 use crate::collation::{Collation, trim_spaces};
 use crate::context::{EvalContext, SqlMode, WarningLevel};
 use crate::datetime::{DateRules, DateTime, Time};
+use crate::datum::shown_value;
 use crate::decimal::Decimal;
 use crate::error::{SqlError, SqlResult};
+use crate::number_text::fitted_double;
 use crate::types::{ColumnType, IntWidth};
 
 mod temporal;

@@ -1,9 +1,12 @@
 //! Storing values into columns, and the text forms of numbers.
 #![allow(clippy::unwrap_used)]
 
+use std::sync::Arc;
+
 use super::*;
 use crate::collation::Collation;
 use crate::context::{EvalContext, EvalSettings, NoSession, SqlMode, Warnings};
+use crate::datetime::DateTime;
 use crate::types::{BlobSize, ColumnType, IntWidth};
 
 fn stored(value: Value, kind: &ColumnType, strict: bool, sql_mode: SqlMode) -> String {

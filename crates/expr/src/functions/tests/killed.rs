@@ -10,6 +10,7 @@ use super::*;
 use crate::expr::{Expr, RandomSequence, SessionView, Typed, VariableKind};
 use turnstile_syntax::ast::VariableScope;
 use turnstile_values::collation::Collation;
+use turnstile_values::memory::Metered;
 use turnstile_values::pulse;
 use turnstile_values::types::{BlobSize, ColumnType};
 use turnstile_values::value::Value;
@@ -38,7 +39,7 @@ impl Killed {
     }
 }
 
-impl SessionView for Killed {
+impl Metered for Killed {
     fn work(&self, _bytes: usize) -> SqlResult<()> {
         if self.looks.fetch_add(1, Ordering::Relaxed) < self.of_call {
             Ok(())
@@ -49,6 +50,9 @@ impl SessionView for Killed {
     fn interrupt(&self) -> Option<&Arc<Interrupt>> {
         Some(&self.interrupt)
     }
+}
+
+impl SessionView for Killed {
     fn user_variable(&self, _name: &str) -> Value {
         self.text.clone()
     }

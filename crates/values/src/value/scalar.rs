@@ -1,10 +1,10 @@
 //! Documents as values of a type: what JSON_VALUE gives and what JSON_TABLE's columns hold.
 
-use super::document::{Json, Kind};
-use super::write::{unquoted, write, write_marked};
 use crate::context::{EvalContext, Held};
 use crate::datetime::{self, DateRules};
 use crate::error::SqlResult;
+use crate::json::document::{Json, Kind};
+use crate::json::write::{unquoted, write, write_marked};
 use crate::types::ColumnType;
 use crate::value::{StoreContext, Value, parse_double_prefix, store};
 

@@ -3,73 +3,11 @@
 use std::io::Write;
 
 use super::{Value, to_bytes};
-use crate::cell::Digits;
 use crate::collation::Collation;
 use crate::datetime::DateTime;
+use crate::digits::Digits;
+use crate::number_text::{format_double, format_float};
 use crate::types::ColumnType;
-
-/// A double as MySQL prints it: the shortest digits that read back the same, plain between 1e-15 and 1e15 (17
-/// significant digits at most) and where a fraction is left, with an exponent outside.
-pub fn format_double(number: f64) -> String {
-    let mut digits = format!("{number:e}");
-    // Of two shortest forms that are equally near, the one with the even digit is written.
-    if NEAR_QUARTERS.contains(&number.abs()) && number.abs().fract() == 0.25 {
-        digits = digits.replace("3e1", "2e1");
-    }
-    shortest(digits, number)
-}
-
-/// Doubles that lie an eighth or a quarter apart: only here are two texts of the same length equally near to
-/// one.
-const NEAR_QUARTERS: std::ops::Range<f64> = 562_949_953_421_312.0..2_251_799_813_685_248.0;
-
-/// A FLOAT column's value: the six significant digits MySQL shows.
-pub fn format_float(number: f32) -> String {
-    if number == 0.0 || !number.is_finite() {
-        return format_double(f64::from(number));
-    }
-    let text = format!("{:.5e}", f64::from(number));
-    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let digits = digits.trim_end_matches('0').trim_end_matches('.');
-    shortest(format!("{digits}e{exponent}"), f64::from(number))
-}
-
-fn shortest(scientific: String, number: f64) -> String {
-    if number == 0.0 {
-        return if number.is_sign_negative() { "-0".into() } else { "0".into() };
-    }
-    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    let negative = mantissa.starts_with('-');
-    let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
-    let count = digits.len() as i32;
-    let mut text = String::new();
-    if negative {
-        text.push('-');
-    }
-    let has_fraction = exponent >= 0 && count > exponent + 1;
-    if !(-15..15).contains(&exponent) && !has_fraction {
-        text.push_str(&digits[..1]);
-        if count > 1 {
-            text.push('.');
-            text.push_str(&digits[1..]);
-        }
-        text.push_str(&format!("e{exponent}"));
-    } else if exponent < 0 {
-        text.push_str("0.");
-        text.push_str(&"0".repeat((-exponent - 1) as usize));
-        text.push_str(&digits);
-    } else if count <= exponent + 1 {
-        text.push_str(&digits);
-        text.push_str(&"0".repeat((exponent + 1 - count) as usize));
-    } else {
-        let point = (exponent + 1) as usize;
-        text.push_str(&digits[..point]);
-        text.push('.');
-        text.push_str(&digits[point..]);
-    }
-    text
-}
 
 /// Appends the text protocol form of a value of a result column. NULL appends nothing: the protocol marks it.
 pub fn write_text(value: &Value, kind: &ColumnType, out: &mut Vec<u8>) {

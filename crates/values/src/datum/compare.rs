@@ -3,10 +3,11 @@
 
 use std::cmp::Ordering;
 
-use super::{EnumValue, Value, parse_double_prefix, to_bytes};
+use super::{EnumValue, Value, to_bytes};
 use crate::collation::Collation;
 use crate::datetime::{self, DateRules, DateTime};
 use crate::decimal::Decimal;
+use crate::number_text::parse_double_prefix;
 
 /// What kind of comparison two values call for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,22 +2,58 @@
 
 use std::cell::Cell;
 
+use std::sync::Arc;
+
+use turnstile_engine::interrupt::Interrupt;
+
+use super::{Account, PIECE_OVERHEAD, Weighed};
 #[cfg(any(test, feature = "testing"))]
-use super::NoSession;
-use super::SessionView;
+use crate::error::SqlError;
 use crate::error::SqlResult;
-use crate::memory::Account;
-use crate::value::Value;
+
+/// What notes the work of an evaluation, and whose memory it takes.
+pub trait Metered: Sync {
+    /// An evaluation has worked through so many bytes: fails if the statement is to end (KILL), and lets the
+    /// executor know when it is time to give way.
+    fn work(&self, _bytes: usize) -> SqlResult<()> {
+        Ok(())
+    }
+    /// What the session's statements hold in memory.
+    fn memory(&self) -> Option<&Arc<Account>> {
+        None
+    }
+    /// Where KILL is seen by work on long values.
+    fn interrupt(&self) -> Option<&Arc<Interrupt>> {
+        None
+    }
+}
+
+/// A meter of nobody's.
+pub struct NoMeter;
+
+impl Metered for NoMeter {
+    #[cfg(any(test, feature = "testing"))]
+    fn work(&self, bytes: usize) -> SqlResult<()> {
+        LEFT.set(LEFT.get().saturating_sub(bytes));
+        if LEFT.get() == 0 { Err(SqlError::query_interrupted()) } else { Ok(()) }
+    }
+}
 
 /// Values of this length count: as work, and as memory while an evaluation goes on.
 pub const LARGE_BYTES: usize = 16 << 10;
 
 /// Steps between two looks for KILL; so many take about as long as working through [`LARGE_BYTES`].
-pub(super) const STEPS_NOTED: u32 = 256;
+pub const STEPS_NOTED: u32 = 256;
 
 thread_local! {
     /// Steps of evaluations on this thread. Whose they were does not matter.
-    pub(super) static STEPS: Cell<u32> = const { Cell::new(0) };
+    static STEPS: Cell<u32> = const { Cell::new(0) };
+}
+
+/// A small step is done; true for one of many, which is told of as work.
+#[inline]
+pub fn is_step_noted() -> bool {
+    STEPS.with(|cell| cell.replace(cell.get().wrapping_add(1))).is_multiple_of(STEPS_NOTED)
 }
 
 /// A large argument, and what functions make of it that do not build their result piece by piece.
@@ -28,7 +64,7 @@ const ARGUMENT_COPIES: usize = 2;
 /// notes its work on.
 pub struct Held<'c> {
     account: Option<&'c Account>,
-    session: &'c dyn SessionView,
+    session: &'c dyn Metered,
     bytes: u64,
     /// Kept, but still too little to be charged.
     pending: usize,
@@ -36,25 +72,22 @@ pub struct Held<'c> {
     unnoted: usize,
 }
 
-/// What a new piece of memory takes besides what is in it.
-const PIECE_OVERHEAD: usize = 16;
-
 impl<'c> Held<'c> {
     /// Nothing kept yet, for a session.
-    pub(super) fn nothing(session: &'c dyn SessionView) -> Held<'c> {
+    pub fn nothing(session: &'c dyn Metered) -> Held<'c> {
         Held { account: None, session, bytes: 0, pending: 0, unnoted: 0 }
     }
 
     /// Keeps a value.
     #[inline]
-    pub fn add(&mut self, value: &Value) -> SqlResult<()> {
+    pub fn add(&mut self, value: &impl Weighed) -> SqlResult<()> {
         let bytes = value.stored_len();
         if bytes < LARGE_BYTES { Ok(()) } else { self.add_bytes(bytes) }
     }
 
     /// Keeps an argument of a call, and what the call makes of it while it works.
     #[inline]
-    pub fn add_argument(&mut self, value: &Value) -> SqlResult<()> {
+    pub fn add_argument(&mut self, value: &impl Weighed) -> SqlResult<()> {
         let bytes = value.stored_len();
         if bytes < LARGE_BYTES { Ok(()) } else { self.add_bytes(bytes.saturating_mul(ARGUMENT_COPIES)) }
     }
@@ -140,7 +173,7 @@ impl Drop for Held<'_> {
 #[cfg(any(test, feature = "testing"))]
 thread_local! {
     /// Work that is done before sessions of tests are killed.
-    pub(super) static LEFT: Cell<usize> = const { Cell::new(usize::MAX) };
+    static LEFT: Cell<usize> = const { Cell::new(usize::MAX) };
 }
 
 /// Counts steps from the beginning: whether one looks for KILL does not hang on what was evaluated before.
@@ -159,7 +192,7 @@ impl Held<'static> {
     /// Killed after so much work of this thread.
     pub fn free_for(work: usize) -> Held<'static> {
         LEFT.set(work);
-        Held::nothing(&NoSession)
+        Held::nothing(&NoMeter)
     }
 
     /// With an account that holds so much.
