@@ -13,7 +13,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "sys",
         &[
             "checksum contention disk heap rng sync timer trail",
-            "aside block_on due fault_disk latch leader memory park pin_count progress relay relief seat standing_disk",
+            "aside block_on due fault_disk latch leader memory park pin_count progress relay relief task_cell standing_disk",
             "ranked",
             "swap_buffer",
         ],
@@ -21,7 +21,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "engine",
         &[
-            "give_way ids isolation limits rank settings tally",
+            "yield_now ids isolation limits rank settings tally",
             "error page stats",
             "interrupt wal",
             "admission buffer",

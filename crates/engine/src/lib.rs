@@ -7,7 +7,6 @@ pub mod btree;
 pub mod buffer;
 mod engine;
 pub mod error;
-pub mod give_way;
 pub mod ids;
 pub mod interrupt;
 pub mod isolation;
@@ -23,6 +22,7 @@ pub mod stats;
 pub mod tally;
 pub mod txn;
 pub mod wal;
+pub mod yield_now;
 
 pub use api::*;
 pub use engine::Engine;

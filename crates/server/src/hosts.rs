@@ -173,7 +173,7 @@ impl ThreadPoolView for Hosts {
             let roster = group.roster.lock();
             let mut queued: Vec<(bool, u64)> = roster
                 .values()
-                .filter(|one| one.handle.seat.is_queued())
+                .filter(|one| one.handle.task_cell.is_queued())
                 .map(|one| (!one.readiness.goes_first(), one.connection))
                 .collect();
             drop(roster);

@@ -13,8 +13,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use rustix::net::{RecvFlags, SendFlags};
-use turnstile_engine::give_way::give_way;
 use turnstile_engine::interrupt::Interrupt;
+use turnstile_engine::yield_now::yield_now;
 use turnstile_session::error::{SqlError, SqlResult};
 use turnstile_session::memory::Charge;
 use turnstile_session::session::Session;
@@ -371,7 +371,7 @@ impl Stream {
         }
         if self.at_once >= BYTES_AT_ONCE {
             self.at_once = 0;
-            give_way().await;
+            yield_now().await;
         }
         filled
     }

@@ -25,7 +25,7 @@ use turnstile_engine::{
 use turnstile_sys::ranked::RankedRwLock;
 
 use crate::rank;
-use turnstile_engine::give_way::Slice;
+use turnstile_engine::yield_now::Slice;
 use turnstile_values::collation::Collation;
 use turnstile_values::error::{SqlError, SqlResult};
 

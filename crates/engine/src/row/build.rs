@@ -16,10 +16,10 @@ use crate::btree::overflow::ChainReader;
 use crate::btree::{Direction, LeafWrite, Tree};
 use crate::buffer::{Mtr, with_pages};
 use crate::error::{Error, Result};
-use crate::give_way::give_way;
 use crate::ids::TxnId;
 use crate::page::{DELETE_MARK, SLOT_SIZE, record_size};
 use crate::txn::kernel::Kernel;
+use crate::yield_now::yield_now;
 
 use super::secondary::{duplicate, live_entry};
 use super::value::{ENTRY_BYTES, Payload, RowValue, entry_value};
@@ -108,7 +108,7 @@ pub(crate) async fn build_secondary(kernel: &Kernel, table: &TableDef, nth: usiz
     let mut last: Option<Vec<u8>> = None;
     let mut portion = Portion::default();
     loop {
-        give_way().await;
+        yield_now().await;
         let mut chained = Vec::new();
         let before = portion.mark();
         let more = with_pages(storage, || {
@@ -125,7 +125,7 @@ pub(crate) async fn build_secondary(kernel: &Kernel, table: &TableDef, nth: usiz
             portion.sort();
             let mut at = 0;
             while at < portion.entries.len() {
-                give_way().await;
+                yield_now().await;
                 storage.reserve().await?;
                 let added = with_pages(storage, || add_run(kernel, &tree, &portion, at, def.unique)).await?;
                 at += added.map_err(|other| duplicate(table, Some(nth), &other))?;

@@ -65,7 +65,7 @@ impl Txn {
 
     /// Reads one row without copying it: `visit` sees the visible version, under the page's latch. Returns
     /// whether there is one. A statement of an autocommit or READ COMMITTED transaction that reads more than
-    /// one row calls [`Txn::fix_moment`] first; otherwise each of its reads sees its own moment.
+    /// one row calls [`Txn::pin_snapshot`] first; otherwise each of its reads sees its own moment.
     pub async fn get_with(
         &mut self,
         table: &TableDef,

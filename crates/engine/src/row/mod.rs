@@ -47,13 +47,13 @@ macro_rules! admitted {
     };
 }
 
-mod between_views;
 pub(crate) mod build;
 mod chain;
 mod dead_pages;
 mod get;
 mod insert;
 mod insert_run;
+mod interior_purge;
 mod prune;
 pub(crate) mod purge;
 mod scan;

@@ -21,7 +21,7 @@
 //! threads (`txn/purge_crew.rs`), lane by lane, a batch at a time. `innodb_purge_batch_size` is what a thread
 //! does in a lane before it turns to the next; `innodb_max_purge_size` is what all of them do in a round
 //! before purge draws breath. Inert transactions, which have only added, go whatever the limit is. What lies
-//! behind a view that has been the oldest for a while is looked at next (`between_views.rs`).
+//! behind a view that has been the oldest for a while is looked at next (`interior_purge.rs`).
 
 use std::sync::atomic::Ordering;
 
@@ -41,8 +41,8 @@ use crate::txn::undo_record::{
 };
 use crate::txn::view::CommitNo;
 
-use super::between_views::look_behind;
 use super::dead_pages::free_dead_pages;
+use super::interior_purge::purge_interior;
 use super::undo::copy_item;
 use super::value::{ROW_HEADER_BYTES, RowValue, writer_of};
 
@@ -69,7 +69,7 @@ pub(crate) fn purge_round(kernel: &Kernel, cap: u64, patience: u32) -> Result<Ro
         let outcome = run_round(kernel, cap).and_then(|()| {
             let left = cap.saturating_sub(read(&progress.records) - records);
             if look.is_due(&kernel.registry, patience) {
-                look_behind(kernel, &mut look, left)?;
+                purge_interior(kernel, &mut look, left)?;
             }
             free_dead_pages(kernel).map(drop)
         });

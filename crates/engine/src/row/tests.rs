@@ -4,12 +4,12 @@
 
 mod admission;
 mod basics;
-mod between_views;
 mod build;
 mod crash;
 mod history;
 mod ids;
 mod insert_run;
+mod interior_purge;
 mod locking;
 mod model;
 pub(crate) mod stage;

@@ -16,7 +16,6 @@ use crate::api::Savepoint;
 use crate::btree::Position;
 use crate::buffer::Mtr;
 use crate::error::{Error, Result};
-use crate::give_way::give_way;
 use crate::ids::{RollPtr, TxnId};
 use crate::page::DELETE_MARK;
 use crate::txn::Txn;
@@ -25,6 +24,7 @@ use crate::txn::lane::LaneHold;
 use crate::txn::undo_record::{
     Item, NEEDS_PURGE, TxnState, UNDONE, UndoKind, UndoRecord, decode, item_at, place,
 };
+use crate::yield_now::yield_now;
 
 use super::value::{Payload, RowValue, entry_value, split_entry, writer_of};
 
@@ -136,7 +136,7 @@ impl Txn {
         }
         while self.records > savepoint.0 {
             if self.records.is_multiple_of(RECORDS_AT_ONCE) {
-                give_way().await;
+                yield_now().await;
             }
             kernel.storage.reserve().await?;
             let id = self.id;

@@ -27,8 +27,8 @@ use turnstile_sys::sync::{Condvar, Mutex, MutexGuard, wait_on};
 
 use crate::error::{Error, Result};
 
+use super::interior_purge::InteriorPurge;
 use super::lane::Lane;
-use super::look_behind::LookBehind;
 use super::view::CommitNo;
 
 /// One more helper is called for so many batches of work.
@@ -96,7 +96,7 @@ pub struct PurgeCrew {
     /// For those who look.
     pub progress: Progress,
     /// Held by the coordinator of a round.
-    round: Mutex<LookBehind>,
+    round: Mutex<InteriorPurge>,
     job: Mutex<Job>,
     call: Condvar,
     done: Condvar,
@@ -105,7 +105,7 @@ pub struct PurgeCrew {
 impl PurgeCrew {
     /// Begins a round: one at a time. The guard has what rounds remember of their look behind the oldest
     /// view.
-    pub fn begin_round(&self) -> MutexGuard<'_, LookBehind> {
+    pub fn begin_round(&self) -> MutexGuard<'_, InteriorPurge> {
         let round = self.round.lock();
         self.progress.rounds.fetch_add(1, Ordering::Relaxed);
         round

@@ -22,7 +22,7 @@ use crate::ids::TxnId;
 use crate::rank;
 use turnstile_sys::ranked::RankedMutex;
 
-use super::view::{CommitNo, Cut};
+use super::view::{CommitNo, ReadView};
 
 /// The active set and the open views.
 #[derive(Debug)]
@@ -39,10 +39,10 @@ pub struct Registry {
 /// order of the cuts, so the cuts that see one transaction but not a later one are a contiguous run.
 #[derive(Debug)]
 pub struct Views<'r> {
-    cuts: &'r VecDeque<Arc<Cut>>,
+    cuts: &'r VecDeque<Arc<ReadView>>,
 }
 
-fn is_open(cut: &Arc<Cut>) -> bool {
+fn is_open(cut: &Arc<ReadView>) -> bool {
     Arc::strong_count(cut) > 1
 }
 
@@ -63,7 +63,7 @@ struct Inner {
     active: Vec<u64>,
     committing: Vec<u64>,
     /// Open cuts, oldest first. The last one is handed out again while `fresh`.
-    cuts: VecDeque<Arc<Cut>>,
+    cuts: VecDeque<Arc<ReadView>>,
     /// No transaction has left since the last cut.
     fresh: bool,
     /// Length at which dead cuts are swept out.
@@ -210,7 +210,7 @@ impl Registry {
     }
 
     /// Opens a read view. It is closed by dropping it.
-    pub fn open_view(&self) -> Arc<Cut> {
+    pub fn open_view(&self) -> Arc<ReadView> {
         let mut inner = self.inner.lock();
         if inner.fresh
             && let Some(cut) = inner.cuts.back()
@@ -220,7 +220,7 @@ impl Registry {
         if inner.cuts.len() >= inner.sweep_at {
             inner.sweep();
         }
-        let cut = Arc::new(Cut {
+        let cut = Arc::new(ReadView {
             low_water: inner.active.first().copied().unwrap_or(inner.next_id),
             high_water: inner.next_id,
             active: inner.active.as_slice().into(),
@@ -273,7 +273,7 @@ impl Registry {
 
     /// The oldest open view, if it does not see `id`. While the caller keeps it, purge passes nothing that it
     /// does not see.
-    pub fn oldest_hiding(&self, id: TxnId) -> Option<Arc<Cut>> {
+    pub fn oldest_hiding(&self, id: TxnId) -> Option<Arc<ReadView>> {
         let inner = self.inner.lock();
         inner.cuts.iter().find(|cut| is_open(cut)).filter(|cut| !cut.sees(id)).cloned()
     }

@@ -25,7 +25,7 @@ use super::kernel::{Kernel, Orphan};
 use super::lane::LaneHold;
 use super::lock_calls::TxnLockState;
 use super::undo_record::{NEEDS_PURGE, TxnState};
-use super::view::{Cut, Sight};
+use super::view::{ReadView, Sight};
 
 /// A transaction. Dropping one that has not ended hands it to the background, which rolls it back.
 pub struct Txn {
@@ -35,7 +35,7 @@ pub struct Txn {
     pub(crate) hold: Option<LaneHold>,
     /// Undo records that stand; the unit of [`Savepoint`].
     pub(crate) records: u64,
-    pub(crate) view: Option<Arc<Cut>>,
+    pub(crate) view: Option<Arc<ReadView>>,
     /// Undo records that the write under way cuts off from its row.
     pub(crate) cut_off: SmallVec<[CutOff; 4]>,
     pub(crate) locks: TxnLockState,
@@ -97,7 +97,7 @@ impl Txn {
 
     /// The statement that begins reads more than once, and all of it is to be of one moment: that of its
     /// first read, which comes after a wait for admission.
-    pub fn fix_moment(&mut self) {
+    pub fn pin_snapshot(&mut self) {
         self.one_moment = true;
     }
 

@@ -21,7 +21,7 @@ pub struct CommitNo(pub u64);
 
 /// One cut of the active set. Immutable; open as long as somebody besides the registry holds it.
 #[derive(Debug)]
-pub struct Cut {
+pub struct ReadView {
     /// Every id below is seen.
     pub low_water: u64,
     /// No id from here on is seen.
@@ -32,7 +32,7 @@ pub struct Cut {
     pub commit_limit: CommitNo,
 }
 
-impl Cut {
+impl ReadView {
     /// Whether the changes of transaction `id` belong to this view.
     #[inline]
     pub fn sees(&self, id: TxnId) -> bool {
@@ -46,7 +46,7 @@ pub enum Sight {
     /// The newest version, committed or not (READ UNCOMMITTED, and readers that hold the row's lock).
     Newest,
     /// Through a view. The second field is the reader's own id, 0 if it has none.
-    View(Arc<Cut>, TxnId),
+    View(Arc<ReadView>, TxnId),
 }
 
 impl Sight {

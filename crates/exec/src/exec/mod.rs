@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use rustc_hash::FxHashMap;
 use turnstile_engine::Txn;
-use turnstile_engine::give_way::{SLICE, Slice};
 use turnstile_engine::interrupt::Interrupt;
 use turnstile_engine::session_card::Operation;
+use turnstile_engine::yield_now::{SLICE, Slice};
 use turnstile_sys::relief;
 
 use turnstile_catalog::mdl::Hold;
@@ -39,7 +39,7 @@ mod sort;
 mod subquery;
 pub mod tail;
 mod union;
-mod whole;
+mod virtual_scan;
 mod with;
 
 pub use tail::{ClientOut, Kept};

@@ -84,7 +84,7 @@ impl Exec<'_> {
     }
 
     /// Everything the statement reads is of one moment. One look at one row needs no view for that.
-    pub fn fix_moment(&mut self, plan: &QueryPlan) {
+    pub fn pin_snapshot(&mut self, plan: &QueryPlan) {
         let single = |plan: &SelectPlan| {
             let [Step { source: Source::Table(source), .. }] = plan.steps.as_slice() else {
                 return plan.steps.is_empty() && plan.subqueries.is_empty();
@@ -92,13 +92,13 @@ impl Exec<'_> {
             source.access.unique && source.access.ranges.len() == 1 && plan.subqueries.is_empty()
         };
         if !matches!(plan, QueryPlan::Select(plan) if single(plan)) {
-            self.txn.fix_moment();
+            self.txn.pin_snapshot();
         }
     }
 
     /// Runs a SELECT block; returns the rows found, LIMIT aside when the plan asks for that.
     async fn select(&mut self, plan: &SelectPlan, outer: &[Value], out: &mut dyn RowOut) -> SqlResult<u64> {
-        if let Some(found) = self.show_whole(plan, out).await? {
+        if let Some(found) = self.virtual_scan(plan, out).await? {
             return Ok(found);
         }
         let mut frame = vec![Value::Null; plan.width];

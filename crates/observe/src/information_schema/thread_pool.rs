@@ -1,5 +1,5 @@
 //! The thread pool's tables, with MariaDB's columns. A group is a worker with its standby threads; a group
-//! has no listener thread, the thread that holds the baton looks for events itself.
+//! has no listener thread, the thread that holds the leader lock looks for events itself.
 
 use crate::status::Observed;
 use turnstile_catalog::catalog::Catalog;

@@ -1,4 +1,5 @@
-//! The sessions of a group and the loop that drives them. Only the thread that holds the baton is in here.
+//! The sessions of a group and the loop that drives them. Only the thread that holds the leader lock is in
+//! here.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -60,8 +61,8 @@ pub struct Core {
     ran_long: bool,
 }
 
-/// The baton, in the hands of this thread.
-type Baton<'g> = MutexGuard<'g, Core>;
+/// The leader lock, in the hands of this thread.
+type LeaderLock<'g> = MutexGuard<'g, Core>;
 
 impl Core {
     /// Collects what this thread has woken; `next` is polled from here on.
@@ -109,8 +110,8 @@ impl Core {
 }
 
 impl Group {
-    /// Runs the loop until the group ends (true) or the baton is lost to another thread (false).
-    pub fn drive(&self, core: Baton<'_>) -> bool {
+    /// Runs the loop until the group ends (true) or the leader lock is lost to another thread (false).
+    pub fn drive(&self, core: LeaderLock<'_>) -> bool {
         let mut core = core;
         let mut events: Vec<Event> = Vec::with_capacity(EVENTS_PER_TURN_MAX);
         while !self.is_stopping() {
@@ -141,7 +142,7 @@ impl Group {
 
     /// Polls what is ready by priority, then lets the host sync for all of them and polls those whom the sync
     /// woke.
-    fn turn<'g>(&'g self, core: Baton<'g>) -> Option<Baton<'g>> {
+    fn turn<'g>(&'g self, core: LeaderLock<'g>) -> Option<LeaderLock<'g>> {
         let high_ran = !core.high.is_empty();
         let mut core = self.poll_high(core)?;
         let kickup = Duration::from_millis(self.settings.kickup_ms.load(Ordering::Relaxed));
@@ -167,7 +168,7 @@ impl Group {
         Some(core)
     }
 
-    fn poll_high<'g>(&'g self, core: Baton<'g>) -> Option<Baton<'g>> {
+    fn poll_high<'g>(&'g self, core: LeaderLock<'g>) -> Option<LeaderLock<'g>> {
         let mut core = core;
         for _ in 0..core.high.len() {
             let Some(index) = core.high.pop_front() else { break };
@@ -235,7 +236,7 @@ impl Group {
                 if hung_up {
                     slot.readiness.hang_up();
                 }
-                if slot.handle.seat.queue_here() {
+                if slot.handle.task_cell.queue_here() {
                     core.ready.push(index);
                 }
             }
@@ -287,8 +288,8 @@ impl Group {
         }
     }
 
-    /// Polls one task of this group, and whom it hands a lock. None: the baton was lost.
-    fn poll<'g>(&'g self, core: Baton<'g>, index: u32) -> Option<Baton<'g>> {
+    /// Polls one task of this group, and whom it hands a lock. None: the leader lock was lost.
+    fn poll<'g>(&'g self, core: LeaderLock<'g>, index: u32) -> Option<LeaderLock<'g>> {
         let Some(Some(slot)) = core.slots.get(index as usize) else { return Some(core) };
         let task = slot.handle.clone();
         let mut core = self.run(core, &task)?;
@@ -298,15 +299,16 @@ impl Group {
         Some(core)
     }
 
-    /// Polls a task of this group, or a guest, without the baton. None: the poll outlasted the baton.
-    fn run<'g>(&'g self, core: Baton<'g>, task: &Arc<TaskWaker>) -> Option<Baton<'g>> {
+    /// Polls a task of this group, or a guest, without the leader lock. None: the poll outlasted the leader
+    /// lock.
+    fn run<'g>(&'g self, core: LeaderLock<'g>, task: &Arc<TaskWaker>) -> Option<LeaderLock<'g>> {
         let mut core = core;
         let at_home = task.inbox.group == self.inbox.group;
         for _ in 0..AGAIN_MAX {
             // Away with another thread, which looks after it.
-            let Some(mut work) = task.seat.take() else { return Some(core) };
+            let Some(mut work) = task.task_cell.take() else { return Some(core) };
             if at_home {
-                task.seat.unqueue();
+                task.task_cell.unqueue();
             }
             core.take_woken(if at_home { task.index } else { NOBODY });
             aside::offer(at_home && self.aside.is_some() && core.has_queue());
@@ -331,14 +333,14 @@ impl Group {
             } else {
                 task.put_back(work)
             };
-            let Some(baton) = self.core.try_lock() else {
+            let Some(leader) = self.core.try_lock() else {
                 if wanted {
                     task.inbox.send_home(task.index);
                 }
                 self.leave();
                 return None;
             };
-            core = baton;
+            core = leader;
             if !wanted {
                 return Some(core);
             }
@@ -362,8 +364,8 @@ impl Group {
         })
     }
 
-    /// Lets the host end the turn, without the baton. None: it was lost meanwhile.
-    fn end_turn<'g>(&'g self, core: Baton<'g>) -> Option<Baton<'g>> {
+    /// Lets the host end the turn, without the leader lock. None: it was lost meanwhile.
+    fn end_turn<'g>(&'g self, core: LeaderLock<'g>) -> Option<LeaderLock<'g>> {
         let mut core = core;
         core.take_woken(NOBODY);
         let polls = &self.counters.polls;
@@ -384,8 +386,8 @@ impl Group {
         None
     }
 
-    /// The baton is lost, and this thread may sleep from here on: nobody else knows what it owes, and whom it
-    /// woke.
+    /// The leader lock is lost, and this thread may sleep from here on: nobody else knows what it owes, and
+    /// whom it woke.
     fn leave(&self) {
         if due::settle() {
             while self.host.turn_end() {}
@@ -393,7 +395,7 @@ impl Group {
         self.mail_woken();
     }
 
-    /// What this thread woke goes through the inbox when it has no baton, and its guests go home.
+    /// What this thread woke goes through the inbox when it has no leader lock, and its guests go home.
     fn mail_woken(&self) {
         while let Some(guest) = next_guest() {
             guest.inbox.send_home(guest.index);

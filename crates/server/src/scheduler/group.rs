@@ -1,9 +1,9 @@
 //! A group: an epoll instance, the sessions pinned to it, and the threads that may drive it, one at a time.
 //!
-//! The right to touch the sessions is the lock of [`Group::core`], called the baton. Its holder runs the loop
-//! of the README and lets go of it only while it polls one session (or syncs the log), taking just that
-//! session along. If the poll does not end, [`super::watch`] sends another thread, which finds the baton free
-//! and goes on with everybody else.
+//! The right to touch the sessions is the lock of [`Group::core`], called the leader lock. Its holder runs
+//! the loop of the README and lets go of it only while it polls one session (or syncs the log), taking just
+//! that session along. If the poll does not end, [`super::watch`] sends another thread, which finds the
+//! leader lock free and goes on with everybody else.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -34,8 +34,8 @@ pub struct Counters {
     pub throttles: AtomicU64,
     /// Stalls seen.
     pub stalls: AtomicU64,
-    /// Sessions polled (by the thread that holds the baton; there is no listener in a group). Written by the
-    /// holder only.
+    /// Sessions polled (by the thread that holds the leader lock; there is no listener in a group). Written
+    /// by the holder only.
     pub polls: AtomicU64,
 }
 
@@ -64,7 +64,7 @@ pub struct Group {
     pub inbox: Arc<Inbox>,
     /// Events of its sessions' sockets.
     pub events: Events,
-    /// The baton.
+    /// The leader lock.
     pub core: Mutex<Core>,
     /// What the host does between polls.
     pub host: Arc<dyn Host>,
@@ -78,7 +78,7 @@ pub struct Group {
     pub active: AtomicUsize,
     /// Of these, threads inside a poll that has asked for another thread to go on with the rest.
     pub relieved: AtomicUsize,
-    /// Threads sent or started that have not tried to take the baton yet.
+    /// Threads sent or started that have not tried to take the leader lock yet.
     pub coming: AtomicUsize,
     /// Threads that wait to be sent.
     pub standby: Mutex<Standby>,
@@ -154,10 +154,10 @@ impl Group {
 
     /// Tasks that are ready and not being polled.
     pub fn queue_length(&self) -> usize {
-        self.roster.lock().values().filter(|one| one.handle.seat.is_queued()).count()
+        self.roster.lock().values().filter(|one| one.handle.task_cell.is_queued()).count()
     }
 
-    /// Ends it: the thread with the baton drops the sessions, the others go home.
+    /// Ends it: the thread with the leader lock drops the sessions, the others go home.
     pub fn stop(&self) {
         let standby = self.standby.lock();
         self.inbox.stop.store(true, Ordering::SeqCst);

@@ -64,6 +64,6 @@ impl Default for Settings {
 }
 
 #[cfg(all(test, shuttle))]
-mod baton_shuttle;
+mod leader_lock_shuttle;
 #[cfg(all(test, not(shuttle)))]
 mod tests;

@@ -205,7 +205,7 @@ impl Pool {
         true
     }
 
-    /// A group that lends its baton to the very poll of the last look is held up.
+    /// A group that lends its leader lock to the very poll of the last look is held up.
     pub(super) fn look_at(self: &Arc<Self>, group: &Arc<Group>, before: &mut u64, waited_ms: u64) {
         let polls = group.counters.polls.load(Ordering::Relaxed);
         let held_up = polls == *before && polls > 0 && !group.core.is_locked();

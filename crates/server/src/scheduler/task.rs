@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::task::{Wake, Waker};
 
 use turnstile_sys::relay;
-use turnstile_sys::seat::Seat;
 use turnstile_sys::sync::Mutex;
 use turnstile_sys::sync::atomic::{AtomicBool, Ordering};
+use turnstile_sys::task_cell::TaskCell;
 
 use super::Readiness;
 use super::events::{Bell, Socket};
@@ -46,7 +46,7 @@ pub struct Mail {
     pub ready: Vec<u32>,
     /// Sessions to adopt.
     pub new_tasks: Vec<NewTask>,
-    /// Tasks that ended in the hands of a thread without the baton.
+    /// Tasks that ended in the hands of a thread without the leader lock.
     pub ended: Vec<u32>,
 }
 
@@ -152,13 +152,13 @@ pub struct TaskWaker {
     /// Its group.
     pub inbox: Arc<Inbox>,
     /// Its future, and whether it is on a ready list.
-    pub seat: Seat<Work>,
+    pub task_cell: TaskCell<Work>,
 }
 
 impl TaskWaker {
     /// A task with a place in a slab, queued.
     pub fn new(index: u32, inbox: Arc<Inbox>, session: Session) -> Arc<TaskWaker> {
-        let task = Arc::new(TaskWaker { index, inbox, seat: Seat::new_queued() });
+        let task = Arc::new(TaskWaker { index, inbox, task_cell: TaskCell::new_queued() });
         let waker = Waker::from(task.clone());
         task.put_back(Work { session, waker });
         task
@@ -166,7 +166,7 @@ impl TaskWaker {
 
     /// Brings the future back; true if somebody wanted it meanwhile.
     pub fn put_back(&self, work: Work) -> bool {
-        self.seat.put_back(work).unwrap_or_else(|work| {
+        self.task_cell.put_back(work).unwrap_or_else(|work| {
             drop_session(work);
             false
         })
@@ -175,7 +175,7 @@ impl TaskWaker {
     /// The task has ended: drops its future, now or when it comes back. It also breaks the circle of the
     /// task, its future and the future's waker.
     pub fn close(&self) {
-        if let Some(work) = self.seat.close() {
+        if let Some(work) = self.task_cell.close() {
             drop_session(work);
         }
     }
@@ -196,7 +196,7 @@ impl Wake for TaskWaker {
             WOKEN.with(|woken| woken.borrow_mut().guests.push_back(self.clone()));
             return;
         }
-        if !self.seat.queue() {
+        if !self.task_cell.queue() {
             return;
         }
         let local = WOKEN.with(|woken| {

@@ -39,7 +39,7 @@ fn spawn_with(
 }
 
 /// Gives way once.
-async fn give_way() {
+async fn yield_now() {
     let mut yielded = false;
     poll_fn(|context| {
         if std::mem::replace(&mut yielded, true) {
@@ -129,11 +129,11 @@ fn a_session_that_yields_lets_others_in_every_turn() {
             spawn(&pool, async move {
                 here.fetch_add(1, Ordering::SeqCst);
                 while here.load(Ordering::SeqCst) < 2 {
-                    give_way().await;
+                    yield_now().await;
                 }
                 for _ in 0..50 {
                     order.lock().push(name);
-                    give_way().await;
+                    yield_now().await;
                 }
                 done.send(()).unwrap();
             })
@@ -160,12 +160,12 @@ fn a_statement_that_blocks_its_thread_holds_nobody_else_up() {
     let _first = spawn(&pool, async move {
         begun.send(()).unwrap();
         held.recv().unwrap();
-        give_way().await;
+        yield_now().await;
         first_done.send("first").unwrap();
     });
     beginning.recv_timeout(PATIENCE).unwrap();
     let _second = spawn(&pool, async move {
-        give_way().await;
+        yield_now().await;
         done.send("second").unwrap();
     });
     assert_eq!(finished.recv_timeout(PATIENCE), Ok("second"), "the group stood still behind one statement");
@@ -211,7 +211,7 @@ fn no_more_threads_than_allowed_are_held_up() {
 /// Everybody wakes everybody, from inside and from outside, while some block their thread again and again:
 /// each session gets all its turns, whichever thread it lands on.
 #[test]
-fn no_wake_up_is_lost_while_the_baton_changes_hands() {
+fn no_wake_up_is_lost_while_the_leader_lock_changes_hands() {
     const SESSIONS: usize = 24;
     const ROUNDS: usize = 200;
     let pool = Pool::start(2, Arc::new(Hasty { oversubscribe: 4 })).unwrap();
@@ -488,7 +488,7 @@ fn who_steps_aside_holds_nobody_up() {
         // It ends only when the other one has run: on the worker, that would be never.
         let met: &'static str = other.recv().unwrap();
         report.send((met, here())).unwrap();
-        give_way().await;
+        yield_now().await;
         told.send(here()).unwrap();
     });
     let _short = spawn(&pool, async move { others.send("short").unwrap() });
@@ -534,13 +534,13 @@ fn nobody_is_lost_aside() {
                         done.send(me).unwrap();
                         panic!("expected in this test");
                     }
-                    give_way().await;
+                    yield_now().await;
                 }
                 done.send(me).unwrap();
                 if me % 10 == 8 {
                     loop {
                         aside::step().await;
-                        give_way().await;
+                        yield_now().await;
                     }
                 }
             })
@@ -621,7 +621,7 @@ fn a_session_without_priority_waits_no_longer_than_the_kickup_timer() {
     }
     let (done, finished) = mpsc::channel();
     sockets.push(spawn(&pool, async move {
-        give_way().await;
+        yield_now().await;
         done.send(()).unwrap();
     }));
     finished.recv_timeout(PATIENCE).expect("it starved");
@@ -645,7 +645,7 @@ fn a_connection_with_a_thread_of_its_own_takes_the_thread_along() {
     let (slot, may, ended) = (parked.clone(), go.clone(), done);
     let (ours, _theirs) = UnixStream::pair().unwrap();
     let session = async move {
-        give_way().await;
+        yield_now().await;
         poll_fn(|context| {
             *slot.lock() = Some(context.waker().clone());
             if may.load(Ordering::SeqCst) == 1 { Poll::Ready(()) } else { Poll::Pending }

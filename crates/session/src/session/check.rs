@@ -28,7 +28,7 @@ use crate::row_codec::RowView;
 use crate::sink::ResultSink;
 use crate::used_tables::{Asked, Used};
 use crate::value::Value;
-use turnstile_engine::give_way::Slice;
+use turnstile_engine::yield_now::Slice;
 
 fn read_of(name: &TableName, needs: Privileges) -> Used {
     Used {

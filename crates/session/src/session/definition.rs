@@ -25,7 +25,7 @@ use crate::mdl::names::Name;
 use crate::mdl::{Hold, Mode};
 use crate::value::Value;
 use crate::virtual_table::VirtualTable;
-use turnstile_engine::give_way::Slice;
+use turnstile_engine::yield_now::Slice;
 
 pub(super) use foreign_key::parents_named;
 use foreign_key::{children_of, name_of};

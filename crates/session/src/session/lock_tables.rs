@@ -31,8 +31,8 @@ use crate::mdl::{Hold, Mode};
 use crate::plan::foreign_key;
 use crate::used_tables::Used;
 use crate::virtual_table::VirtualTable;
-use turnstile_engine::give_way::Slice;
 use turnstile_engine::session_card::WaitingFor;
+use turnstile_engine::yield_now::Slice;
 
 /// The tables a session has locked.
 pub struct TableLocks {

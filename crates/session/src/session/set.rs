@@ -23,7 +23,7 @@ use crate::types::ColumnType;
 use crate::value::{Value, to_i64, to_text};
 use crate::variables::{self, Definition, Kind, Right, Scope, VARIABLES, right};
 use crate::walk;
-use turnstile_engine::give_way::Slice;
+use turnstile_engine::yield_now::Slice;
 
 /// Items of SET between two looks at the clock.
 const ITEMS_AT_ONCE: usize = 32;

@@ -636,7 +636,7 @@ async fn run_query(
     if !into.is_empty() {
         return Box::pin(select_into(exec, plan, into)).await;
     }
-    exec.fix_moment(plan);
+    exec.pin_snapshot(plan);
     out.columns(plan.columns())?;
     let mut out = ClientOut(out, exec.eval.warnings);
     let found = Box::pin(exec.query(plan, &[], &mut out)).await?;

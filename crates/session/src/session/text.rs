@@ -11,7 +11,7 @@ use crate::parser::{Aside, Parsed, parse, parse_metered, second_statement};
 use crate::sink::ResultSink;
 use crate::statement_cache::TEXT_BYTES_MAX;
 use crate::template::{Scan, Template};
-use turnstile_engine::give_way::Slice;
+use turnstile_engine::yield_now::Slice;
 
 use super::prepared::is_row_statement;
 use super::{CachedStatement, Session};

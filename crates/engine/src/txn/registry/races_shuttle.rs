@@ -18,7 +18,7 @@ fn ready(first: TxnId) -> Registry {
     registry
 }
 
-fn gone_but_not_seen(gone: &Gone, cut: &Cut) -> bool {
+fn gone_but_not_seen(gone: &Gone, cut: &ReadView) -> bool {
     gone.lock().unwrap().iter().any(|id| !cut.sees(*id))
 }
 

@@ -13,7 +13,7 @@ use crate::accounts::{Account, AccountName, Changing};
 use crate::dictionary::{RowKind, row_key, write_rows};
 use crate::error::{SqlError, SqlResult};
 use crate::session::Session;
-use turnstile_engine::give_way::Slice;
+use turnstile_engine::yield_now::Slice;
 
 /// Names between two looks at the clock.
 const NAMES_AT_ONCE: usize = 16;

@@ -8,7 +8,7 @@ use crate::dictionary::table::Definition;
 use crate::error::{SqlError, SqlResult};
 use crate::mdl::names::{Claim, Name, in_order};
 use crate::mdl::{Hold, Mode};
-use turnstile_engine::give_way::Slice;
+use turnstile_engine::yield_now::Slice;
 
 /// What a statement holds that makes a table, or gives one a name.
 pub(super) fn new_table(schema: &str, name: &str) -> Vec<Claim> {

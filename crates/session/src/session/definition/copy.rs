@@ -18,7 +18,7 @@ use crate::exec::tail::FrameRow;
 use crate::row_codec::RowView;
 use crate::types::ColumnType;
 use crate::value::{Value, between_columns, column_text, parse_integer_prefix, shown_value, to_i64};
-use turnstile_engine::give_way::Slice;
+use turnstile_engine::yield_now::Slice;
 
 /// Rows of one transaction of the copy, at most.
 const CHUNK: usize = 2000;

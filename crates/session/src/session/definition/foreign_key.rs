@@ -29,7 +29,7 @@ use crate::key_codec::after_prefix;
 use crate::mdl::{Hold, Mode};
 use crate::row_codec::RowView;
 use crate::value::Value;
-use turnstile_engine::give_way::Slice;
+use turnstile_engine::yield_now::Slice;
 
 /// The parents that keys name.
 pub(in crate::session) fn parents_named<'k>(

@@ -14,7 +14,7 @@ use crate::dictionary::check::{bind, verify};
 use crate::dictionary::table::Definition;
 use crate::error::{SqlError, SqlResult};
 use crate::row_codec::RowView;
-use turnstile_engine::give_way::Slice;
+use turnstile_engine::yield_now::Slice;
 
 /// Rows between two looks at the clock.
 const PACE_ROWS: usize = 32;

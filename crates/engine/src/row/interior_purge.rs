@@ -13,7 +13,7 @@
 //! Every record in front of `to` is by a transaction that has left the active set. If the row's newest
 //! version is by one that has not, the row is left alone: that transaction's own record is behind `to` now
 //! and will be looked at by a later look, even if it is taken back, and then the row's whole chain is. See
-//! `txn/look_behind.rs` for what a look begins with, and the race argument in this room's README.
+//! `txn/interior_purge.rs` for what a look begins with, and the race argument in this room's README.
 
 use std::sync::atomic::Ordering;
 
@@ -21,9 +21,9 @@ use crate::btree::Position;
 use crate::buffer::{Mtr, with_pages_blocking};
 use crate::error::{Error, Result};
 use crate::ids::{IndexId, RollPtr};
+use crate::txn::interior_purge::InteriorPurge;
 use crate::txn::kernel::Kernel;
 use crate::txn::lane::{ITEMS_START, Lane, LaneState};
-use crate::txn::look_behind::LookBehind;
 use crate::txn::undo_record::{Item, Place, TxnState, UndoKind, item_at};
 use crate::txn::view::CommitNo;
 
@@ -38,7 +38,7 @@ type RowName = (IndexId, Vec<u8>);
 
 /// Looks on where the last round stopped, and when that look is through begins the next, at `left` records at
 /// most.
-pub(super) fn look_behind(kernel: &Kernel, look: &mut LookBehind, left: u64) -> Result<()> {
+pub(super) fn purge_interior(kernel: &Kernel, look: &mut InteriorPurge, left: u64) -> Result<()> {
     let batch = kernel.settings.purge_batch_size.load(Ordering::Relaxed).max(1);
     let mut left = left.min(batch.saturating_mul(TURNS));
     look_on(kernel, look, batch, &mut left)?;
@@ -50,7 +50,7 @@ pub(super) fn look_behind(kernel: &Kernel, look: &mut LookBehind, left: u64) -> 
 }
 
 /// Works on one look, until it is through or `left` is 0.
-fn look_on(kernel: &Kernel, look: &mut LookBehind, batch: u64, left: &mut u64) -> Result<()> {
+fn look_on(kernel: &Kernel, look: &mut InteriorPurge, batch: u64, left: &mut u64) -> Result<()> {
     while *left > 0 {
         let Some((lane, again)) = look.take() else { break };
         let turn = batch.min(*left);

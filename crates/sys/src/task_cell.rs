@@ -1,5 +1,5 @@
-//! [`Seat`]: where a task's future lies while no thread polls it, and whether the task is on a list of those
-//! to be polled.
+//! [`TaskCell`]: where a task's future lies while no thread polls it, and whether the task is on a list of
+//! those to be polled.
 //!
 //! ```text
 //!   anybody                      a thread that polls                 somebody else who wants to poll
@@ -11,11 +11,11 @@
 //!                                put_back(): missed -> poll once more
 //! ```
 //! Laws:
-//! 1. The future is in the seat or in one thread's hands; after `close` it is in nobody's, as soon as that
+//! 1. The future is in the cell or in one thread's hands; after `close` it is in nobody's, as soon as that
 //!    thread brings it back.
 //! 2. Who queued a task, or found it queued, before `unqueue` has what it wrote before that seen by the poll
 //!    that follows `unqueue`; who comes later finds it not queued and has to put it on a list.
-//! 3. Who found the seat empty is not forgotten: whoever puts the future back is told, and sees to it that
+//! 3. Who found the cell empty is not forgotten: whoever puts the future back is told, and sees to it that
 //!    the task is polled again.
 
 use crate::sync::Mutex;
@@ -30,18 +30,18 @@ struct Place<W> {
     closed: bool,
 }
 
-/// A task's seat.
+/// A task's cell.
 #[derive(Debug)]
-pub struct Seat<W> {
+pub struct TaskCell<W> {
     /// On a list already.
     queued: AtomicBool,
     place: Mutex<Place<W>>,
 }
 
-impl<W> Seat<W> {
+impl<W> TaskCell<W> {
     /// Nobody sits here yet; queued, because whoever makes a task puts it on a list.
     pub fn new_queued() -> Self {
-        Seat {
+        TaskCell {
             queued: AtomicBool::new(true),
             place: Mutex::new(Place { work: None, missed: false, closed: false }),
         }
@@ -53,8 +53,8 @@ impl<W> Seat<W> {
         !self.queued.swap(true, Ordering::SeqCst)
     }
 
-    /// As [`Seat::queue`], without the exchange: only for the thread that keeps the list. A call of `queue`
-    /// that comes in between puts the task on a list once more, which is harmless.
+    /// As [`TaskCell::queue`], without the exchange: only for the thread that keeps the list. A call of
+    /// `queue` that comes in between puts the task on a list once more, which is harmless.
     #[must_use]
     pub fn queue_here(&self) -> bool {
         let waits = !self.queued.load(Ordering::Relaxed);

@@ -7,20 +7,20 @@ use super::*;
 #[cfg(not(any(loom, shuttle)))]
 #[test]
 fn a_future_is_in_one_hand_and_who_missed_it_is_told() {
-    let seat = Seat::new_queued();
-    assert!(!seat.queue() && !seat.queue_here() && seat.is_queued());
-    assert_eq!(seat.put_back(7), Ok(false));
-    let work = seat.take().unwrap();
-    seat.unqueue();
-    assert!(seat.queue() && !seat.queue());
-    assert_eq!(seat.take(), None, "another has it");
-    assert_eq!(seat.put_back(work), Ok(true), "and is told");
-    let work = seat.take().unwrap();
-    assert_eq!(seat.put_back(work), Ok(false), "once");
-    let work = seat.take().unwrap();
-    assert_eq!(seat.close(), None);
-    assert_eq!(seat.put_back(work), Err(7), "too late");
-    assert_eq!(seat.take(), None);
+    let task_cell = TaskCell::new_queued();
+    assert!(!task_cell.queue() && !task_cell.queue_here() && task_cell.is_queued());
+    assert_eq!(task_cell.put_back(7), Ok(false));
+    let work = task_cell.take().unwrap();
+    task_cell.unqueue();
+    assert!(task_cell.queue() && !task_cell.queue());
+    assert_eq!(task_cell.take(), None, "another has it");
+    assert_eq!(task_cell.put_back(work), Ok(true), "and is told");
+    let work = task_cell.take().unwrap();
+    assert_eq!(task_cell.put_back(work), Ok(false), "once");
+    let work = task_cell.take().unwrap();
+    assert_eq!(task_cell.close(), None);
+    assert_eq!(task_cell.put_back(work), Err(7), "too late");
+    assert_eq!(task_cell.take(), None);
 }
 
 #[cfg(loom)]
@@ -32,8 +32,8 @@ mod loom_models {
 
     /// A task that ends when it has seen all its conditions, and the list of its home.
     struct Home {
-        seat: Seat<Future>,
-        /// Conditions that hold. Relaxed: only the seat makes them visible to the poll.
+        task_cell: TaskCell<Future>,
+        /// Conditions that hold. Relaxed: only the cell makes them visible to the poll.
         conditions: Vec<AtomicUsize>,
         list: Mutex<Vec<()>>,
         came: Condvar,
@@ -54,14 +54,14 @@ mod loom_models {
     impl Home {
         fn new(conditions: usize) -> Arc<Home> {
             let home = Home {
-                seat: Seat::new_queued(),
+                task_cell: TaskCell::new_queued(),
                 conditions: (0..conditions).map(|_| AtomicUsize::new(0)).collect(),
                 list: Mutex::default(),
                 came: Condvar::new(),
             };
             let future = Future { polls: Cell::new(0), alive: Arc::new(AtomicUsize::new(1)) };
-            assert!(home.seat.put_back(future).is_ok_and(|missed| !missed));
-            home.seat.unqueue();
+            assert!(home.task_cell.put_back(future).is_ok_and(|missed| !missed));
+            home.task_cell.unqueue();
             Arc::new(home)
         }
 
@@ -76,7 +76,7 @@ mod loom_models {
 
         fn wake(&self, condition: usize) {
             self.fulfil(condition);
-            if self.seat.queue() {
+            if self.task_cell.queue() {
                 self.put_on_list();
             }
         }
@@ -95,13 +95,14 @@ mod loom_models {
                     list = wait_on(&self.came, list);
                 }
                 drop(list);
-                while let Some(future) = self.seat.take() {
-                    self.seat.unqueue();
+                while let Some(future) = self.task_cell.take() {
+                    self.task_cell.unqueue();
                     if self.poll(&future) {
-                        drop(self.seat.close());
+                        drop(self.task_cell.close());
                         return;
                     }
-                    let missed = self.seat.put_back(future).unwrap_or_else(|_| panic!("nobody closes it"));
+                    let missed =
+                        self.task_cell.put_back(future).unwrap_or_else(|_| panic!("nobody closes it"));
                     if !missed {
                         break;
                     }
@@ -111,9 +112,9 @@ mod loom_models {
 
         /// What a thread does to whom it was handed: polls it without a list.
         fn host(&self) {
-            let Some(future) = self.seat.take() else { return };
+            let Some(future) = self.task_cell.take() else { return };
             self.poll(&future);
-            if let Ok(true) = self.seat.put_back(future) {
+            if let Ok(true) = self.task_cell.put_back(future) {
                 self.put_on_list();
             }
         }
@@ -142,7 +143,7 @@ mod loom_models {
             let other = home.clone();
             let waking = thread::spawn(move || other.wake(0));
             home.fulfil(1);
-            if home.seat.queue_here() {
+            if home.task_cell.queue_here() {
                 home.put_on_list();
             }
             home.drive();
@@ -170,14 +171,14 @@ mod loom_models {
     fn loom_an_end_while_it_is_away() {
         loom::model(|| {
             let home = Home::new(1);
-            let future = home.seat.take().unwrap();
+            let future = home.task_cell.take().unwrap();
             let alive = future.alive.clone();
-            assert!(home.seat.put_back(future).is_ok());
+            assert!(home.task_cell.put_back(future).is_ok());
             let threads = [0, 1].map(|_| {
                 let other = home.clone();
                 thread::spawn(move || other.host())
             });
-            drop(home.seat.close());
+            drop(home.task_cell.close());
             for thread in threads {
                 thread.join().unwrap();
             }

@@ -18,7 +18,7 @@ use turnstile_values::error::SqlResult;
 const COLUMNS_MAX: usize = 64;
 
 /// The computed table that a block shows as it is, and which of its columns.
-fn shown_whole(plan: &SelectPlan) -> Option<(VirtualTable, Vec<usize>)> {
+fn virtual_shown(plan: &SelectPlan) -> Option<(VirtualTable, Vec<usize>)> {
     let [step] = plan.steps.as_slice() else { return None };
     let Source::Virtual(table) = step.source else { return None };
     let conditions = [&plan.preconditions, &plan.having, &step.matching, &step.filters];
@@ -40,15 +40,19 @@ fn shown_whole(plan: &SelectPlan) -> Option<(VirtualTable, Vec<usize>)> {
 impl Exec<'_> {
     /// Runs such a block; the number of its rows. None: it is another. The rows wait in the answer until the
     /// statement has ended.
-    pub(super) async fn show_whole(&self, plan: &SelectPlan, out: &mut dyn RowOut) -> SqlResult<Option<u64>> {
-        let Some((table, columns)) = shown_whole(plan) else { return Ok(None) };
+    pub(super) async fn virtual_scan(
+        &self,
+        plan: &SelectPlan,
+        out: &mut dyn RowOut,
+    ) -> SqlResult<Option<u64>> {
+        let Some((table, columns)) = virtual_shown(plan) else { return Ok(None) };
         aside::step().await;
-        let found = self.write_whole(table, &columns, out)?;
+        let found = self.write_virtual(table, &columns, out)?;
         self.interrupt.check()?;
         Ok(Some(found))
     }
 
-    fn write_whole(&self, table: VirtualTable, columns: &[usize], out: &mut dyn RowOut) -> SqlResult<u64> {
+    fn write_virtual(&self, table: VirtualTable, columns: &[usize], out: &mut dyn RowOut) -> SqlResult<u64> {
         let (mut found, mut wanted) = (0, true);
         let in_order = columns.iter().copied().eq(0..columns.len());
         information_schema::write(table, self.db, self.session, &mut |line| {

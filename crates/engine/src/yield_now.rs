@@ -5,7 +5,7 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 /// Pending once, woken at once.
-pub async fn give_way() {
+pub async fn yield_now() {
     let mut waited = false;
     poll_fn(|context| {
         if std::mem::replace(&mut waited, true) {
@@ -30,7 +30,7 @@ impl Slice {
     pub async fn breathe(&mut self) -> Duration {
         let elapsed = self.0.get_or_insert_with(Instant::now).elapsed();
         if elapsed >= SLICE {
-            give_way().await;
+            yield_now().await;
             self.0 = Some(Instant::now());
         }
         elapsed

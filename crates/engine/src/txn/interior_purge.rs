@@ -30,7 +30,7 @@ use super::view::CommitNo;
 
 /// The state of the look.
 #[derive(Debug, Default)]
-pub struct LookBehind {
+pub struct InteriorPurge {
     oldest: CommitNo,
     rounds: u32,
     /// Where this look begins.
@@ -41,11 +41,11 @@ pub struct LookBehind {
     lanes: VecDeque<(Arc<Lane>, bool)>,
 }
 
-impl LookBehind {
+impl InteriorPurge {
     /// Whether a round is to look. `patience`: for so many rounds a view must have been the oldest.
     pub fn is_due(&mut self, registry: &Registry, patience: u32) -> bool {
         let Some(oldest) = registry.oldest_limit() else {
-            *self = LookBehind::default();
+            *self = InteriorPurge::default();
             return false;
         };
         self.rounds = if oldest == self.oldest { self.rounds.saturating_add(1) } else { 0 };
@@ -64,7 +64,7 @@ impl LookBehind {
         }
     }
 
-    /// The next lane, and whether it is to be gone back in first. [`LookBehind::put_back`] it if there is
+    /// The next lane, and whether it is to be gone back in first. [`InteriorPurge::put_back`] it if there is
     /// more in it.
     pub fn take(&mut self) -> Option<(Arc<Lane>, bool)> {
         let (lane, begun) = self.lanes.pop_front()?;

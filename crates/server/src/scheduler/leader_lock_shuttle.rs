@@ -195,7 +195,7 @@ impl Drop for Watched {
     }
 }
 
-async fn give_way() {
+async fn yield_now() {
     let mut yielded = false;
     poll_fn(|context| {
         if std::mem::replace(&mut yielded, true) {
@@ -254,7 +254,7 @@ async fn act(stage: Arc<Stage>, me: usize, script: Vec<Step>, line: Arc<Line>, r
                 .await
                 .unwrap();
             }
-            Step::GiveWay => give_way().await,
+            Step::GiveWay => yield_now().await,
             Step::StepAside => aside::step().await,
             Step::Hold => linger(),
         }
@@ -396,11 +396,11 @@ fn shuttle_one_worker() {
     check(1000, CAST);
 }
 
-/// The baton goes round among up to three threads.
+/// The leader lock goes round among up to three threads.
 #[test]
-fn shuttle_baton() {
+fn shuttle_leader_lock() {
     let tally = check(2000, Cast { alarms: 4, oversubscribe: 2, ..CAST });
-    assert!(tally.two_at_once.load(Ordering::Relaxed) > 100, "the baton hardly ever changed hands");
+    assert!(tally.two_at_once.load(Ordering::Relaxed) > 100, "the leader lock hardly ever changed hands");
 }
 
 /// Two groups whose sessions hand each other locks.
