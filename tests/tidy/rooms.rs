@@ -69,10 +69,12 @@ const LAYERS: &[(&str, &[&str])] = &[
         "session",
         &["reads_lock row_plan used_tables", "kept_statement", "statement_cache", "database", "session"],
     ),
+    ("wire", &["capability read", "command handshake write", "result", "fuzz"]),
+    ("scheduler", &["events readiness", "task", "aside core", "group", "drive pool", "solo"]),
     (
         "server",
         &[
-            "deadline log options peer scheduler signals tls wire",
+            "deadline log options peer signals tls",
             "hosts identity janitor password_key stream",
             "cursor shared sink",
             "auth",

@@ -120,8 +120,21 @@ fn function_name(text: &str) -> Option<&str> {
 /// Crates may name only crates below them.
 pub fn crate_order() -> Vec<String> {
     let order = [
-        "sys", "engine", "values", "syntax", "expr", "catalog", "plan", "observe", "exec", "session",
-        "server", "lab", "oracle",
+        "sys",
+        "engine",
+        "values",
+        "syntax",
+        "expr",
+        "catalog",
+        "plan",
+        "observe",
+        "exec",
+        "session",
+        "wire",
+        "scheduler",
+        "server",
+        "lab",
+        "oracle",
     ];
     let mut findings = Vec::new();
     for (rank, name) in order.iter().enumerate() {
@@ -132,7 +145,7 @@ pub fn crate_order() -> Vec<String> {
             }
         }
         if ["lab", "oracle"].contains(name)
-            && order[2..11].iter().any(|c| manifest.contains(&format!("\nturnstile-{c}.")))
+            && order[2..12].iter().any(|c| manifest.contains(&format!("\nturnstile-{c}.")))
         {
             findings.push(format!("crates/{name} must speak only the wire"));
         }

@@ -16,7 +16,7 @@ use turnstile_session::error::SqlError;
 use crate::peer::Peer;
 use crate::shared::Shared;
 use crate::stream::{ReadError, Stream};
-use crate::wire::handshake::{Response, SCRAMBLE_BYTES};
+use turnstile_wire::handshake::{Response, SCRAMBLE_BYTES};
 
 /// Longest answer of a client while it authenticates.
 const ANSWER_BYTES_MAX: usize = 4096;

@@ -27,17 +27,17 @@ use crate::cursor::{self, CursorSink, OpenCursor};
 use crate::deadline::within;
 use crate::log;
 use crate::peer::Peer;
-use crate::scheduler::{Interruptible, Readiness};
 use crate::shared::Shared;
 use crate::sink::WireSink;
 use crate::stream::{LONG_COPY_BYTES, ReadError, Stream};
-use crate::wire::capability::{client, status};
-use crate::wire::command::{Command, parse};
-use crate::wire::handshake::{self, First, OFFERED, Response};
-use crate::wire::result::{
+use turnstile_scheduler::{Interruptible, Readiness};
+use turnstile_wire::capability::{client, status};
+use turnstile_wire::command::{Command, parse};
+use turnstile_wire::handshake::{self, First, OFFERED, Response};
+use turnstile_wire::result::{
     ParameterType, WrongParameter, decode_parameters, message_bytes, parse_parameters, put_column,
 };
-use crate::wire::write::{put_eof, put_err, put_ok};
+use turnstile_wire::write::{put_eof, put_err, put_ok};
 
 /// Longest message before authentication: nobody needs more to log in.
 const LOGIN_BYTES_MAX: usize = 64 << 10;
@@ -120,9 +120,13 @@ pub async fn serve(
     }
 }
 
-impl Interruptible for Interrupt {
+/// A session whose client has gone is ended, whatever it waits for.
+#[derive(Debug)]
+struct KillWhenGone(Arc<Interrupt>);
+
+impl Interruptible for KillWhenGone {
     fn client_gone(&self) {
-        self.kill_connection();
+        self.0.kill_connection();
     }
 }
 
@@ -141,7 +145,7 @@ async fn enter(
         Some(Ok(Some((session, capabilities)))) => {
             stream.interrupt = Some(session.interrupt().clone());
             stream.keep_account(&session);
-            readiness.interrupt_on_hangup(session.interrupt().clone());
+            readiness.interrupt_on_hangup(Arc::new(KillWhenGone(session.interrupt().clone())));
             let packet_bytes_max = shared.limit("max_allowed_packet") as usize;
             Some(Box::new(Connection {
                 stream,

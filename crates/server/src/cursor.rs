@@ -15,9 +15,9 @@ use turnstile_session::types::ColumnType;
 use turnstile_session::value::Value;
 
 use crate::stream::Stream;
-use crate::wire::capability::status;
-use crate::wire::result::{convert_row, converted_set, put_binary_row, put_column};
-use crate::wire::write::{put_eof, put_lenenc, put_ok};
+use turnstile_wire::capability::status;
+use turnstile_wire::result::{convert_row, converted_set, put_binary_row, put_column};
+use turnstile_wire::write::{put_eof, put_lenenc, put_ok};
 
 /// The flag of COM_STMT_EXECUTE for a cursor that reads.
 const READ_ONLY: u8 = 1;

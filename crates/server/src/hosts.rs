@@ -9,7 +9,7 @@ use turnstile_session::database::Database;
 use turnstile_session::thread_pool::{PoolGroup, QueuedSession, ServingThreads, ThreadPoolView};
 use turnstile_session::value::Value;
 
-use crate::scheduler::{Host, Pool, Readiness, Session, Settings, Solo};
+use turnstile_scheduler::{Host, Pool, Readiness, Session, Settings, Solo};
 
 /// `thread_handling`
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -13,9 +13,9 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use crate::connection::{Arrival, serve};
 use crate::hosts::Hosts;
 use crate::peer::Peer;
-use crate::scheduler::Readiness;
 use crate::shared::Shared;
 use crate::stream::Stream;
+use turnstile_scheduler::Readiness;
 
 /// The listening thread: one for TCP, `extra_port` and the Unix socket together. It only accepts and hands
 /// over, so a pool that is held up does not keep it from serving `extra_port`.

@@ -16,7 +16,7 @@ use pem::{EncodeConfig, LineEnding, Pem};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::pki_types::pem::PemObject;
 
-use crate::wire::handshake::SCRAMBLE_BYTES;
+use turnstile_wire::handshake::SCRAMBLE_BYTES;
 
 /// A key pair.
 pub struct PasswordKey {

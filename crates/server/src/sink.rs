@@ -12,10 +12,10 @@ use turnstile_session::types::ColumnType;
 use turnstile_session::value::Value;
 
 use crate::stream::Stream;
-use crate::wire::result::{
+use turnstile_wire::result::{
     convert_row, converted_set, put_binary_row, put_column, put_text_cells, put_text_row,
 };
-use crate::wire::write::{put_eof, put_lenenc, put_ok};
+use turnstile_wire::write::{put_eof, put_lenenc, put_ok};
 
 /// Columns of a result whose types need no memory of their own.
 const TYPES_IN_PLACE: usize = 2;

@@ -21,9 +21,9 @@ use turnstile_session::session::Session;
 use turnstile_sys::relief;
 
 use crate::deadline::Deadline;
-use crate::scheduler::Readiness;
-use crate::wire::write::PacketWriter;
-use crate::wire::{HEADER_BYTES, PAYLOAD_BYTES_MAX};
+use turnstile_scheduler::Readiness;
+use turnstile_wire::write::PacketWriter;
+use turnstile_wire::{HEADER_BYTES, PAYLOAD_BYTES_MAX};
 
 /// Output beyond this many bytes is sent before more is produced.
 pub const FLUSH_BYTES: usize = 16 << 10;

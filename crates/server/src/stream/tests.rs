@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
-use crate::scheduler::Readiness;
+use turnstile_scheduler::Readiness;
 
 use super::{ReadError, Stream};
 

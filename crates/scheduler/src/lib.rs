@@ -1,9 +1,10 @@
-#![doc = include_str!("README.md")]
+#![doc = include_str!("../README.md")]
 
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 
 mod aside;
 mod core;
+mod drive;
 #[cfg(not(shuttle))]
 mod events;
 #[cfg(shuttle)]

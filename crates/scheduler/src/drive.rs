@@ -1,7 +1,6 @@
-//! The sessions of a group and the loop that drives them. Only the thread that holds the leader lock is in
-//! here.
+//! The loop that drives a group: what is ready is polled, then the turn ends. Only the thread that holds the
+//! leader lock is in here.
 
-use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -11,9 +10,9 @@ use turnstile_sys::sync::atomic::Ordering;
 use turnstile_sys::sync::{MutexGuard, thread};
 use turnstile_sys::{aside, due, relay, relief};
 
-use super::events::{Event, Socket, Told, tell};
+use super::core::{Core, LINGER, Slot};
+use super::events::{Event, Told, tell};
 use super::group::{Group, Member};
-use super::readiness::Readiness;
 use super::task::{NOBODY, NewTask, TaskWaker, Work, drop_session, next_guest, take_woken};
 
 /// Events taken from the kernel in one turn. A turn answers nobody before its sync: in long ones the clients
@@ -22,92 +21,11 @@ use super::task::{NOBODY, NewTask, TaskWaker, Work, drop_session, next_guest, ta
 const EVENTS_PER_TURN_MAX: usize = 128;
 /// Tasks that a thread runs in one turn because they were handed a lock by one of its own.
 const GUESTS_PER_TURN_MAX: u32 = 128;
-/// A worker with one busy client whose last sleep was shorter than this looks for work for so long before it
-/// sleeps again: a client that answers at once is not made to wait for a thread to wake up.
-const LINGER: Duration = Duration::from_micros(50);
-/// A worker has one busy client if so many turns in a row had one event. With several, some other client
-/// needs the processor.
-const LONE_TURNS: u32 = 32;
 /// Polls of one task in a row because somebody wanted it meanwhile.
 const AGAIN_MAX: u32 = 3;
 
-/// A place in the slab.
-struct Slot {
-    handle: Arc<TaskWaker>,
-    socket: Socket,
-    readiness: Arc<Readiness>,
-}
-
-/// Sessions and ready lists of a group.
-#[derive(Default)]
-pub struct Core {
-    slots: Vec<Option<Slot>>,
-    free: Vec<u32>,
-    /// Ready, not yet sorted by priority.
-    ready: Vec<u32>,
-    high: VecDeque<u32>,
-    low: VecDeque<u32>,
-    /// Statements that gave way; one of them runs in each turn.
-    yielded: VecDeque<u32>,
-    /// Since when low ones have been made to wait for high ones.
-    low_since: Option<Instant>,
-    /// The last sleep was shorter than [`LINGER`].
-    slept_shortly: bool,
-    /// Turns in a row that had one event.
-    lone_turns: u32,
-    /// The host wants another end of a turn before the thread sleeps.
-    owes_turn_end: bool,
-    /// The last turn ran a slice of a long statement.
-    ran_long: bool,
-}
-
 /// The leader lock, in the hands of this thread.
 type LeaderLock<'g> = MutexGuard<'g, Core>;
-
-impl Core {
-    /// Collects what this thread has woken; `next` is polled from here on.
-    fn take_woken(&mut self, next: u32) {
-        take_woken(&mut self.ready, &mut self.yielded, next);
-    }
-
-    fn may_linger(&self) -> bool {
-        self.slept_shortly && self.lone_turns >= LONE_TURNS
-    }
-
-    /// Somebody of this turn has not been polled yet.
-    fn has_queue(&self) -> bool {
-        !self.high.is_empty() || !self.low.is_empty()
-    }
-
-    fn is_idle(&self) -> bool {
-        self.ready.is_empty() && self.high.is_empty() && self.low.is_empty() && self.yielded.is_empty()
-    }
-
-    /// Moves what is ready behind those of its priority.
-    fn sort(&mut self) {
-        let Core { ready, slots, high, low, .. } = self;
-        for index in ready.drain(..) {
-            let slot = slots.get(index as usize).and_then(Option::as_ref);
-            if slot.is_some_and(|slot| slot.readiness.goes_first()) {
-                high.push_back(index);
-            } else {
-                low.push_back(index);
-            }
-        }
-    }
-
-    /// Whether low ones may run now: nobody went before them in this turn, or they have waited long enough.
-    fn low_may_run(&mut self, high_ran: bool, kickup: Duration) -> bool {
-        if self.low.is_empty() {
-            return false;
-        }
-        if high_ran && self.low_since.get_or_insert_with(Instant::now).elapsed() < kickup {
-            return false;
-        }
-        self.low_since = None;
-        true
-    }
-}
 
 impl Group {
     /// Runs the loop until the group ends (true) or the leader lock is lost to another thread (false).

@@ -4,16 +4,16 @@
 use std::borrow::Cow;
 
 use smallvec::SmallVec;
-use turnstile_session::cell::Cell;
-use turnstile_session::charset::Charset;
-use turnstile_session::collation::Collation;
-use turnstile_session::datetime::{
+use turnstile_values::cell::Cell;
+use turnstile_values::charset::Charset;
+use turnstile_values::collation::Collation;
+use turnstile_values::datetime::{
     Date, DateRules, DateTime, SECOND_US, TIME_MAX_US, Time, parse_date_time, parse_time as parse_clock,
 };
-use turnstile_session::decimal::Decimal;
-use turnstile_session::sink::ColumnMeta;
-use turnstile_session::types::{ColumnType, wire_type};
-use turnstile_session::value::{Value, parse_double_prefix, to_text, write_text};
+use turnstile_values::decimal::Decimal;
+use turnstile_values::sink::ColumnMeta;
+use turnstile_values::types::{ColumnType, wire_type};
+use turnstile_values::value::{Value, parse_double_prefix, to_text, write_text};
 
 use super::read::{Cursor, Malformed};
 use super::write::{put_lenenc, put_lenenc_bytes, put_lenenc_digits};

@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use std::task::{Poll, Waker};
 use std::thread;
 
-use parking_lot::Mutex;
+use turnstile_sys::sync::Mutex;
 use turnstile_sys::{aside, due, relay, relief};
 
 use super::{Host, Pool, Readiness, Settings, Solo};

@@ -10,10 +10,10 @@ use super::read::{Cursor, Malformed};
 use super::result::{WrongParameter, parse_parameters, put_text_cells, put_text_row};
 use super::write::{PacketWriter, put_lenenc, put_lenenc_bytes};
 use super::{HEADER_BYTES, PAYLOAD_BYTES_MAX};
-use turnstile_session::cell::Cell;
-use turnstile_session::datetime::DateTime;
-use turnstile_session::types::ColumnType;
-use turnstile_session::value::Value;
+use turnstile_values::cell::Cell;
+use turnstile_values::datetime::DateTime;
+use turnstile_values::types::ColumnType;
+use turnstile_values::value::Value;
 
 #[test]
 fn length_encoded_integers_return() {
