@@ -1,15 +1,13 @@
-//! Golden plays: what sessions do to each other, as scripts in `tests/scripts/`.
+//! Golden scenarios: what sessions do to each other, as scripts in `tests/scripts/`.
 //!
 //! ```text
-//! === title                  a play: a fresh database, in which `s0` first runs the lines above the first title
-//! s1: BEGIN -> ok            a statement of session s1 and what it came to
-//! s2: UPDATE ... -> waits    it waits for a lock
-//! s1: COMMIT -> ok
-//! s2 -> ok 1                 what a waiting statement came to, below the line that let it go on
-//! s2 times out -> error 1205 only the clock lets it go on
-//! s1: KILL QUERY {s2} -> ok  in braces: the connection id of a session
-//! with NAME=VALUE            first line of a play: a global variable as the command line sets it
-//! the house takes a slot     a slot of the admission gate, as if a long statement ran (`innodb_thread_concurrency`
+//! === title                  a scenario: a fresh database, in which `s0` first runs the lines above the
+//! first title s1: BEGIN -> ok            a statement of session s1 and what it came to s2: UPDATE ... ->
+//! waits    it waits for a lock s1: COMMIT -> ok s2 -> ok 1                 what a waiting statement came
+//! to, below the line that let it go on s2 times out -> error 1205 only the clock lets it go on s1: KILL
+//! QUERY {s2} -> ok  in braces: the connection id of a session with NAME=VALUE            first line of a
+//! scenario: a global variable as the command line sets it the house takes a slot     a slot of the
+//! admission gate, as if a long statement ran (`innodb_thread_concurrency`
 //!                            must not be 0)
 //! s1: SELECT ... -> queues   it waits to be let in; `sleeps`: it sleeps before it queues
 //! s1 stands -> waiting in InnoDB queue    its state in SHOW ENGINE INNODB STATUS
@@ -47,25 +45,25 @@ use turnstile_sys::fault_disk::FaultDisk;
 const CLOCK_MAX: Duration = Duration::from_secs(20);
 
 /// Remembers that it was woken.
-struct Bell {
-    rung: Mutex<bool>,
+struct WakeFlag {
+    woken: Mutex<bool>,
     changed: Condvar,
 }
 
-impl Wake for Bell {
+impl Wake for WakeFlag {
     fn wake(self: Arc<Self>) {
-        *self.rung.lock().unwrap() = true;
+        *self.woken.lock().unwrap() = true;
         self.changed.notify_all();
     }
 }
 
-impl Bell {
-    fn rung() -> Arc<Bell> {
-        Arc::new(Bell { rung: Mutex::new(true), changed: Condvar::new() })
+impl WakeFlag {
+    fn raised() -> Arc<WakeFlag> {
+        Arc::new(WakeFlag { woken: Mutex::new(true), changed: Condvar::new() })
     }
 
-    /// Polls while the bell is rung. What gives way rings its own bell, and does so by the clock: as it goes
-    /// on before anybody else does, the clock changes no play.
+    /// Polls while the flag is up. What gives way wakes itself, and does so by the clock: as it goes
+    /// on before anybody else does, the clock changes no scenario.
     fn answer<T>(self: &Arc<Self>, mut asked: Pin<&mut (impl Future<Output = T> + ?Sized)>) -> Option<T> {
         let waker = Waker::from(Arc::clone(self));
         let begun = std::time::Instant::now();
@@ -79,12 +77,12 @@ impl Bell {
     }
 
     fn take(&self) -> bool {
-        std::mem::take(&mut *self.rung.lock().unwrap())
+        std::mem::take(&mut *self.woken.lock().unwrap())
     }
 
     fn wait(&self) -> bool {
-        let rung = self.rung.lock().unwrap();
-        *self.changed.wait_timeout_while(rung, CLOCK_MAX, |rung| !*rung).unwrap().0
+        let woken = self.woken.lock().unwrap();
+        *self.changed.wait_timeout_while(woken, CLOCK_MAX, |woken| !*woken).unwrap().0
     }
 }
 
@@ -124,20 +122,20 @@ type Running = Pin<Box<dyn Future<Output = (Session, String)>>>;
 #[derive(Default)]
 struct Actor {
     idle: Option<Session>,
-    running: Option<(Running, Arc<Bell>)>,
+    running: Option<(Running, Arc<WakeFlag>)>,
 }
 
 impl Actor {
     /// Goes on with the statement if its waker was called; its result when it is done.
     fn poll(&mut self) -> Option<String> {
-        let (running, bell) = self.running.as_mut()?;
-        let (session, result) = bell.answer(running.as_mut())?;
+        let (running, flag) = self.running.as_mut()?;
+        let (session, result) = flag.answer(running.as_mut())?;
         (self.idle, self.running) = (Some(session), None);
         Some(result)
     }
 
     fn is_rung(&self) -> bool {
-        self.running.as_ref().is_some_and(|(_, bell)| *bell.rung.lock().unwrap())
+        self.running.as_ref().is_some_and(|(_, flag)| *flag.woken.lock().unwrap())
     }
 }
 
@@ -157,7 +155,8 @@ impl Stage {
         let config = Config { buffer_pool_bytes: 4 << 20, redo_capacity_bytes: 1 << 20, ..Config::default() };
         let engine = Engine::open_quiet(Arc::new(FaultDisk::new(1)), config).unwrap();
         let mut opening = Box::pin(Database::open_with(engine.clone(), globals));
-        let database = Bell::rung().answer(opening.as_mut()).expect("opening a database waits for nobody");
+        let database =
+            WakeFlag::raised().answer(opening.as_mut()).expect("opening a database waits for nobody");
         drop(opening);
         Stage {
             engine,
@@ -191,11 +190,11 @@ impl Stage {
             let result = self.say(name, self.with_ids(text));
             self.output += &format!("{asked} -> {result}\n");
         } else if let Some(name) = asked.strip_suffix(" times out") {
-            let Some((_, bell)) = &self.actors[name].running else {
+            let Some((_, flag)) = &self.actors[name].running else {
                 self.output += &format!("{asked} -> it does not wait\n");
                 return;
             };
-            assert!(Arc::clone(bell).wait(), "{name} waits on after {CLOCK_MAX:?}");
+            assert!(Arc::clone(flag).wait(), "{name} waits on after {CLOCK_MAX:?}");
             let result = self.actors.get_mut(name).unwrap().poll();
             self.output += &format!("{asked} -> {}\n", result.unwrap_or("waits".into()));
         } else if let Some(answer) = self.direction(asked) {
@@ -226,14 +225,14 @@ impl Stage {
         }
         let actor = self.actors.get_mut(name).unwrap();
         let Some(mut session) = actor.idle.take() else { return "not said: it still waits".into() };
-        let bell = Bell::rung();
+        let flag = WakeFlag::raised();
         let running: Running = Box::pin(async move {
             let mut out = Line::default();
             let outcome = session.query(text.as_bytes(), &mut out).await;
             let result = outcome.map_or_else(|error| format!("error {}", error.code), |()| out.0.join(" "));
             (session, result)
         });
-        actor.running = Some((running, bell));
+        actor.running = Some((running, flag));
         actor.poll().unwrap_or_else(|| self.describe_wait(name))
     }
 
@@ -337,13 +336,13 @@ fn is_name(text: &str) -> bool {
     text.len() == 2 && text.starts_with('s') && text.as_bytes()[1].is_ascii_digit()
 }
 
-/// Runs all plays of a script and gives it back with what really came out.
+/// Runs all scenarios of a script and gives it back with what really came out.
 fn perform(script: &str) -> String {
-    let mut plays = script.split("\n=== ");
-    let opening = plays.next().unwrap();
+    let mut scenarios = script.split("\n=== ");
+    let opening = scenarios.next().unwrap();
     let mut output = Stage::run(&[opening]).trim_end().to_owned() + "\n";
-    for play in plays {
-        let (title, lines) = play.split_once('\n').unwrap_or((play, ""));
+    for scenario in scenarios {
+        let (title, lines) = scenario.split_once('\n').unwrap_or((scenario, ""));
         let whole = Stage::run(&[opening, lines]);
         output += &format!("\n=== {title}\n{}\n", whole.trim());
     }

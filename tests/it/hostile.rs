@@ -17,11 +17,11 @@ use super::{Scratch, binary, connect, start};
 /// Nothing here takes a tenth of it, unless it takes for ever.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Runs a play on a thread of its own; fails if it does not come to its end.
-fn in_time(what: &str, play: impl FnOnce() + Send + 'static) {
+/// Runs a scenario on a thread of its own; fails if it does not come to its end.
+fn in_time(what: &str, scenario: impl FnOnce() + Send + 'static) {
     let (done, ended) = mpsc::channel();
     let player = std::thread::spawn(move || {
-        play();
+        scenario();
         let _ = done.send(());
     });
     match ended.recv_timeout(PATIENCE) {

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
-use turnstile_lab::fleet::{self, Live, Load};
+use turnstile_lab::clients::{self, Live, Load};
 use turnstile_sys::rng::Rng;
 
 use super::{Scratch, connect, start};
@@ -79,7 +79,7 @@ fn nothing_acknowledged_is_lost_in_twenty_kills() {
             rate: None,
         };
         let shared = live.clone();
-        let running = thread::spawn(move || fleet::run(&load, &shared).map_err(|error| error.to_string()));
+        let running = thread::spawn(move || clients::run(&load, &shared).map_err(|error| error.to_string()));
         while !live.started.load(Ordering::SeqCst) {
             assert!(!running.is_finished(), "the load ended before it began");
             thread::yield_now();

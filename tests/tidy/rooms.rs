@@ -13,7 +13,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "sys",
         &[
             "checksum contention disk heap rng sync timer trail",
-            "aside block_on due fault_disk latch leader memory park pin_count progress relay relief task_cell standing_disk",
+            "aside block_on due fault_disk handoff latch leader memory park pin_count progress relief task_cell standing_disk",
             "ranked",
             "swap_buffer",
         ],
@@ -89,7 +89,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         &[
             "dice secret skim",
             "client interval manifest",
-            "fleet house options reply",
+            "clients house options reply",
             "hot_row process progress switch",
             "contest floor",
             "measure",

@@ -1,5 +1,5 @@
 //! A small blocking client: set-up, checks and questions of the laboratory. Loads are driven by
-//! [`crate::fleet`], which opens its connections through this one.
+//! [`crate::clients`], which opens its connections through this one.
 
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
@@ -280,7 +280,7 @@ impl Client {
         &self.target
     }
 
-    /// Gives up the socket, for the fleet.
+    /// Gives up the socket, for the clients.
     pub fn into_socket(self) -> TcpStream {
         self.socket
     }

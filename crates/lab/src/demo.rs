@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 
 use crate::bench::check_output;
 use crate::client::{Client, Target};
+use crate::clients::{self, Live, Load};
 use crate::contest::Contestant;
 use crate::experiment::flash_sale::{self, CONNECTIONS};
-use crate::fleet::{self, Live, Load};
 use crate::hot_row::{self, ITEMS, PLENTY, Variant};
 use crate::house::remove_folder;
 use crate::manifest::manifest;
@@ -115,7 +115,7 @@ fn first_sale(target: &Target, buyers: usize) -> Result<serde_json::Value, Box<d
     println!("\nthe sale: {ITEMS} pieces of one item, {buyers} buyers");
     let live = Arc::new(Live::default());
     let progress = Progress::start("sold".into(), live.clone(), SELLABLE as u64);
-    let outcome = fleet::run(&sale(target, buyers), &live)?;
+    let outcome = clients::run(&sale(target, buyers), &live)?;
     drop(progress);
     let left = hot_row::stock(&mut client)?;
     let seconds = outcome.elapsed.as_secs_f64();
@@ -153,14 +153,14 @@ fn second_sale(
     println!("\nthe second sale, with SIGKILL in the middle");
     let live = Arc::new(Live::default());
     let (load, shared) = (sale(target, options.buyers), live.clone());
-    let running = thread::spawn(move || fleet::run(&load, &shared).map_err(|error| error.to_string()));
+    let running = thread::spawn(move || clients::run(&load, &shared).map_err(|error| error.to_string()));
     while live.affected.load(Ordering::SeqCst) < 100_000 && !running.is_finished() {
         thread::sleep(Duration::from_millis(2));
     }
     let port = server.port;
     server.kill()?;
-    // Every connection is cut: the fleet notices and ends.
-    let outcome = running.join().map_err(|_| "the fleet failed")??;
+    // Every connection is cut: the clients notices and ends.
+    let outcome = running.join().map_err(|_| "the clients failed")??;
     let server = ServerProcess::start(&options.binary, datadir, port, settings)?;
     let mut client = Client::connect(target)?;
     let gone = ITEMS - hot_row::stock(&mut client)?;

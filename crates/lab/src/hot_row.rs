@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::client::{Client, ClientError, Target};
-use crate::fleet::Load;
+use crate::clients::Load;
 use crate::house;
 
 /// The shop's stock in the published measurement.

@@ -3,11 +3,11 @@
 
 pub mod bench;
 pub mod client;
+pub mod clients;
 pub mod contest;
 pub mod demo;
 pub mod dice;
 pub mod experiment;
-pub mod fleet;
 pub mod floor;
 pub mod hot_row;
 pub mod house;

@@ -9,8 +9,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::client::ClientError;
+use crate::clients::{Clients, Live, Load, Outcome, longest_over_median};
 use crate::contest::{Contestant, Kind};
-use crate::fleet::{Fleet, Live, Load, Outcome, longest_over_median};
 use crate::process::{cpu_us, thread_count};
 use crate::progress::Progress;
 use crate::switch;
@@ -59,9 +59,9 @@ impl Cell {
     pub fn longest_over_median(&self) -> f64 {
         longest_over_median(&self.outcome.latency_us)
     }
-    /// The most transactions of others that any wait was passed by, over the median.
-    pub fn most_passed_over_median(&self) -> f64 {
-        longest_over_median(&self.outcome.passed)
+    /// The most transactions of others that any wait was overtaken by, over the median.
+    pub fn most_overtaken_over_median(&self) -> f64 {
+        longest_over_median(&self.outcome.overtaken)
     }
     /// What is wrong with it, if anything.
     pub fn fault(&self) -> Option<String> {
@@ -79,7 +79,8 @@ impl Cell {
     }
     /// As it stands in the JSON file, behind the members of `head`.
     pub fn json(&self, head: Value) -> Value {
-        let (outcome, latency, passed) = (&self.outcome, &self.outcome.latency_us, &self.outcome.passed);
+        let (outcome, latency, overtaken) =
+            (&self.outcome, &self.outcome.latency_us, &self.outcome.overtaken);
         let figures = json!({
             "connections": self.connections,
             "tps": self.tps().round(),
@@ -94,11 +95,11 @@ impl Cell {
             "client_cpu_us_per_tx": self.client_cpu_per_transaction_us(),
             "server_threads": self.server_threads,
             "threads_running": self.threads_running,
-            "passed_by": {
-                "median": passed.value_at_quantile(0.5),
-                "p99": passed.value_at_quantile(0.99),
-                "most": passed.max(),
-                "most_over_median": self.most_passed_over_median(),
+            "overtaken_by": {
+                "median": overtaken.value_at_quantile(0.5),
+                "p99": overtaken.value_at_quantile(0.99),
+                "most": overtaken.max(),
+                "most_over_median": self.most_overtaken_over_median(),
             },
             "per_connection": {
                 "least": outcome.progress.least,
@@ -130,14 +131,14 @@ pub fn merged(head: Value, tail: Value) -> Value {
 /// # Errors
 /// When the connections cannot be opened.
 pub fn measure(contestant: &Contestant, load: &Load, label: &str) -> Result<Cell, ClientError> {
-    let fleet = Fleet::open(load)?;
+    let clients = Clients::open(load)?;
     let live = Arc::new(Live::default());
     let over = Arc::new(AtomicBool::new(false));
     let watcher = watch_running(contestant, load.duration / 2, over.clone())?;
     let progress = Progress::start(format!("{}: {label}", contestant.label), live.clone(), 0);
     let own = std::process::id();
     let before = (contestant.pid.and_then(cpu_us), cpu_us(own));
-    let outcome = fleet.run(&live)?;
+    let outcome = clients.run(&live)?;
     let after = (contestant.pid.and_then(cpu_us), cpu_us(own));
     drop(progress);
     over.store(true, Ordering::SeqCst);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use crate::fleet::Live;
+use crate::clients::Live;
 
 /// Prints until it is dropped.
 pub struct Progress {

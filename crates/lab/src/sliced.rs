@@ -28,9 +28,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::client::ClientError;
+use crate::clients::{Clients, Live, Load, Outcome, new_histogram};
 use crate::contest::Contestant;
 use crate::dice::dice;
-use crate::fleet::{Fleet, Live, Load, Outcome, new_histogram};
 use crate::interval::Interval;
 use crate::measure::Cell;
 use crate::process::{cpu_us, fine_cpu_us, machine_cpu_us, thread_count};
@@ -199,13 +199,13 @@ pub fn measure_sliced(
     flip: &mut dyn FnMut(usize) -> Result<(), ClientError>,
 ) -> Result<Sliced, ClientError> {
     let load = Load { duration: Duration::from_secs(3600), ..load.clone() };
-    let fleet = Fleet::open(&load)?;
+    let clients = Clients::open(&load)?;
     let live = Arc::new(Live::default());
     let progress = Progress::start(format!("{}: {label}", contestant.label), live.clone(), 0);
     let client_before = cpu_us(std::process::id());
     live.phase.store(SETTLING, Ordering::SeqCst);
     let shared = live.clone();
-    let running = thread::spawn(move || fleet.run(&shared));
+    let running = thread::spawn(move || clients.run(&shared));
     let (mut sums, mut blocks) = ([Sum::default(); 2], Vec::new());
     let mut pace = || -> Result<(), ClientError> {
         let begin = Instant::now();
@@ -246,7 +246,7 @@ pub fn measure_sliced(
             transactions: sums[position].transactions,
             first_error: outcome.first_error.clone(),
             latency_us: outcome.phases.get(position).cloned().unwrap_or_else(new_histogram),
-            passed: outcome.passed.clone(),
+            overtaken: outcome.overtaken.clone(),
             phases: Vec::new(),
             ..outcome
         },

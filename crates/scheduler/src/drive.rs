@@ -8,19 +8,19 @@ use std::time::{Duration, Instant};
 
 use turnstile_sys::sync::atomic::Ordering;
 use turnstile_sys::sync::{MutexGuard, thread};
-use turnstile_sys::{aside, due, relay, relief};
+use turnstile_sys::{aside, due, handoff, relief};
 
 use super::core::{Core, LINGER, Slot};
 use super::events::{Event, Told, tell};
 use super::group::{Group, Member};
-use super::task::{NOBODY, NewTask, TaskWaker, Work, drop_session, next_guest, take_woken};
+use super::task::{NOBODY, NewTask, TaskWaker, Work, drop_session, next_handed, take_woken};
 
 /// Events taken from the kernel in one turn. A turn answers nobody before its sync: in long ones the clients
 /// that were answered last have run dry while the rest is executed, in short ones the sync weighs more.
 /// `bench/cell` with flash_sale and 1,024 or 4,096 threads shows what another number does.
 const EVENTS_PER_TURN_MAX: usize = 128;
 /// Tasks that a thread runs in one turn because they were handed a lock by one of its own.
-const GUESTS_PER_TURN_MAX: u32 = 128;
+const HANDED_PER_TURN_MAX: u32 = 128;
 /// Polls of one task in a row because somebody wanted it meanwhile.
 const AGAIN_MAX: u32 = 3;
 
@@ -36,9 +36,9 @@ impl Group {
             self.collect(&mut core, &mut events);
             self.open_mail(&mut core);
             core.sort();
-            relay::open(GUESTS_PER_TURN_MAX);
+            handoff::open(HANDED_PER_TURN_MAX);
             let turned = self.turn(core);
-            relay::open(0);
+            handoff::open(0);
             let Some(next) = turned else { return false };
             core = next;
             if self.ends_when_empty && self.session_count() == 0 {
@@ -141,8 +141,8 @@ impl Group {
         };
         for event in events.iter() {
             let (index, readable, hung_up) = match tell(event) {
-                Told::Bell => {
-                    self.inbox.bell.hear();
+                Told::Wake => {
+                    self.inbox.wake_fd.drain();
                     continue;
                 }
                 Told::Socket { index, readable, hung_up } => (index, readable, hung_up),
@@ -211,14 +211,14 @@ impl Group {
         let Some(Some(slot)) = core.slots.get(index as usize) else { return Some(core) };
         let task = slot.handle.clone();
         let mut core = self.run(core, &task)?;
-        while let Some(guest) = next_guest() {
-            core = self.run(core, &guest)?;
+        while let Some(handed) = next_handed() {
+            core = self.run(core, &handed)?;
         }
         Some(core)
     }
 
-    /// Polls a task of this group, or a guest, without the leader lock. None: the poll outlasted the leader
-    /// lock.
+    /// Polls a task of this group, or one that was handed a lock, without the leader lock. None: the poll
+    /// outlasted the leader lock.
     fn run<'g>(&'g self, core: LeaderLock<'g>, task: &Arc<TaskWaker>) -> Option<LeaderLock<'g>> {
         let mut core = core;
         let at_home = task.inbox.group == self.inbox.group;
@@ -313,17 +313,18 @@ impl Group {
         self.mail_woken();
     }
 
-    /// What this thread woke goes through the inbox when it has no leader lock, and its guests go home.
+    /// What this thread woke goes through the inbox when it has no leader lock, and the tasks it was to run
+    /// go home.
     fn mail_woken(&self) {
-        while let Some(guest) = next_guest() {
-            guest.inbox.send_home(guest.index);
+        while let Some(handed) = next_handed() {
+            handed.inbox.send_home(handed.index);
         }
         let (mut ready, mut yielded) = (Vec::new(), Vec::new());
         take_woken(&mut ready, &mut yielded, NOBODY);
         ready.append(&mut yielded);
         if !ready.is_empty() {
             self.inbox.mail.lock().ready.append(&mut ready);
-            self.inbox.ring();
+            self.inbox.wake();
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What the kernel tells a group: events of its sockets, and the bell that ends its sleep. The only file of
-//! the scheduler that makes system calls; the model has another in its place (`events_shuttle.rs`).
+//! What the kernel tells a group: events of its sockets, and the descriptor that ends its sleep. The only
+//! file of the scheduler that makes system calls; the model has another in its place (`events_shuttle.rs`).
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -14,13 +14,13 @@ pub type Socket = Arc<OwnedFd>;
 /// An event as the kernel gives it.
 pub type Event = epoll::Event;
 
-/// Token of the bell; tasks have their slab index.
-const BELL: u64 = u64::MAX;
+/// Token of the descriptor that wakes; tasks have their slab index.
+const WAKE: u64 = u64::MAX;
 
 /// What an event says.
 pub enum Told {
-    /// The bell was rung.
-    Bell,
+    /// Somebody wants the group awake.
+    Wake,
     /// A socket's state has changed.
     Socket {
         /// Of the task with this place in the slab.
@@ -35,8 +35,8 @@ pub enum Told {
 /// Reads an event.
 pub fn tell(event: &Event) -> Told {
     let token = event.data.u64();
-    if token == BELL {
-        return Told::Bell;
+    if token == WAKE {
+        return Told::Wake;
     }
     let flags = event.flags;
     let readable = EventFlags::IN | EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR;
@@ -48,17 +48,17 @@ pub fn tell(event: &Event) -> Told {
 }
 
 /// A group's doorbell.
-pub struct Bell(OwnedFd);
+pub struct WakeFd(OwnedFd);
 
-impl Bell {
+impl WakeFd {
     /// Ends the group's sleep, or the next one.
-    pub fn ring(&self) {
+    pub fn wake(&self) {
         // The counter of an eventfd only overflows after 2^64 - 2 unread rings; nothing to handle.
         let _ = rustix::io::write(&self.0, &1u64.to_ne_bytes());
     }
 
     /// Takes note of it.
-    pub fn hear(&self) {
+    pub fn drain(&self) {
         let _ = rustix::io::read(&self.0, &mut [0u8; 8]);
     }
 }
@@ -67,15 +67,15 @@ impl Bell {
 pub struct Events(OwnedFd);
 
 impl Events {
-    /// Events of a bell and of nothing else yet.
+    /// Events of the descriptor that wakes, and of nothing else yet.
     ///
     /// # Errors
     /// When the kernel refuses an epoll instance or an eventfd.
-    pub fn new() -> io::Result<(Events, Bell)> {
-        let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+    pub fn new() -> io::Result<(Events, WakeFd)> {
+        let wake_fd = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
-        epoll::add(&epoll, &bell, EventData::new_u64(BELL), EventFlags::IN)?;
-        Ok((Events(epoll), Bell(bell)))
+        epoll::add(&epoll, &wake_fd, EventData::new_u64(WAKE), EventFlags::IN)?;
+        Ok((Events(epoll), WakeFd(wake_fd)))
     }
 
     /// Watches a socket from now on; its state is told once at the beginning, and whenever it changes.

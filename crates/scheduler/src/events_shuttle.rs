@@ -1,5 +1,5 @@
 //! The kernel in the model: the same promises as `events.rs` (edge-triggered, a new socket's state is told
-//! once, a ring that came before the sleep ends it), made of a mutex and a condition variable that the
+//! once, a wake-up that came before the sleep ends it), made of a mutex and a condition variable that the
 //! model's scheduler sees.
 
 use std::io::{self, ErrorKind};
@@ -17,8 +17,8 @@ pub type Event = Option<u32>;
 /// What an event says.
 #[derive(Clone, Copy)]
 pub enum Told {
-    /// The bell was rung.
-    Bell,
+    /// Somebody wants the group awake.
+    Wake,
     /// A socket's state has changed.
     Socket {
         /// Of the task with this place in the slab.
@@ -32,13 +32,13 @@ pub enum Told {
 
 /// Reads an event.
 pub fn tell(event: &Event) -> Told {
-    event.map_or(Told::Bell, |index| Told::Socket { index, readable: true, hung_up: false })
+    event.map_or(Told::Wake, |index| Told::Socket { index, readable: true, hung_up: false })
 }
 
 #[derive(Default)]
 struct Kernel {
-    /// The bell was rung and not heard.
-    rung: bool,
+    /// A wake-up came and was not drained.
+    woken: bool,
     /// Sockets with an event that nobody has taken.
     sockets: Vec<u32>,
 }
@@ -93,18 +93,18 @@ impl Line {
 }
 
 /// A group's doorbell.
-pub struct Bell(Arc<Shared>);
+pub struct WakeFd(Arc<Shared>);
 
-impl Bell {
+impl WakeFd {
     /// Ends the group's sleep, or the next one.
-    pub fn ring(&self) {
-        self.0.kernel.lock().rung = true;
+    pub fn wake(&self) {
+        self.0.kernel.lock().woken = true;
         self.0.came.notify_all();
     }
 
     /// Takes note of it.
-    pub fn hear(&self) {
-        self.0.kernel.lock().rung = false;
+    pub fn drain(&self) {
+        self.0.kernel.lock().woken = false;
     }
 }
 
@@ -112,13 +112,13 @@ impl Bell {
 pub struct Events(Arc<Shared>);
 
 impl Events {
-    /// Events of a bell and of nothing else yet.
+    /// Events of the descriptor that wakes, and of nothing else yet.
     ///
     /// # Errors
     /// None.
-    pub fn new() -> io::Result<(Events, Bell)> {
+    pub fn new() -> io::Result<(Events, WakeFd)> {
         let shared = Arc::new(Shared::default());
-        Ok((Events(shared.clone()), Bell(shared)))
+        Ok((Events(shared.clone()), WakeFd(shared)))
     }
 
     /// Watches a socket from now on; its state is told once at the beginning, and whenever it changes.
@@ -148,15 +148,15 @@ impl Events {
     /// Waits for events.
     pub fn block(&self, events: &mut Vec<Event>) {
         let mut kernel = self.0.kernel.lock();
-        while !kernel.rung && kernel.sockets.is_empty() {
+        while !kernel.woken && kernel.sockets.is_empty() {
             kernel = wait_on(&self.0.came, kernel);
         }
         take(&mut kernel, events);
     }
 }
 
-/// A bell that is not heard is told again, as epoll does.
+/// A wake-up that is not drained is told again, as epoll does.
 fn take(kernel: &mut Kernel, events: &mut Vec<Event>) {
-    events.extend(kernel.rung.then_some(None));
+    events.extend(kernel.woken.then_some(None));
     events.extend(kernel.sockets.drain(..).map(Some));
 }

@@ -110,13 +110,13 @@ impl Group {
         ends_when_empty: bool,
         aside: Option<Arc<Aside>>,
     ) -> io::Result<Arc<Group>> {
-        let (events, bell) = Events::new()?;
+        let (events, wake_fd) = Events::new()?;
         let inbox = Arc::new(Inbox {
             group: number,
             mail: Mutex::new(Mail::default()),
             asleep: AtomicBool::new(false),
             stop: AtomicBool::new(false),
-            bell,
+            wake_fd,
         });
         Ok(Arc::new(Group {
             inbox,
@@ -144,7 +144,7 @@ impl Group {
     pub fn spawn(&self, connection: u64, socket: Socket, readiness: Arc<Readiness>, session: Session) {
         self.sessions.fetch_add(1, Ordering::Relaxed);
         self.inbox.mail.lock().new_tasks.push(NewTask { connection, socket, readiness, session });
-        self.inbox.ring();
+        self.inbox.wake();
     }
 
     /// Sessions it has.
@@ -164,7 +164,7 @@ impl Group {
         drop(standby);
         self.sent.notify_all();
         self.inbox.asleep.store(true, Ordering::SeqCst);
-        self.inbox.ring();
+        self.inbox.wake();
     }
 
     /// Whether [`Group::stop`] was called.

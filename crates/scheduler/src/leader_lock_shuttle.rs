@@ -2,11 +2,11 @@
 //! for the model (`events_shuttle.rs`). `./x shuttle`, or
 //! `RUSTFLAGS="--cfg shuttle" cargo test --release -p turnstile-server --lib -- shuttle`.
 //!
-//! A play is a random script for each session: it waits for tokens, gives tokens (plainly, or as a lock that
-//! is handed on, so that the other becomes a guest), waits for its client's bytes and for the log, gives way,
-//! steps aside, or holds its thread up. Every token and byte that a script waits for is in another script
-//! before it, so if anybody is left waiting a wake-up was lost, and shuttle says that nobody can go on.
-//! Meanwhile the watch takes every poll for a stall, which is the most that it can do.
+//! A scenario is a random script for each session: it waits for tokens, gives tokens (plainly, or as a lock
+//! that is handed on, so that the other runs here), waits for its client's bytes and for the log, gives
+//! way, steps aside, or holds its thread up. Every token and byte that a script waits for is in another
+//! script before it, so if anybody is left waiting a wake-up was lost, and shuttle says that nobody can go
+//! on. Meanwhile the watch takes every poll for a stall, which is the most that it can do.
 #![allow(clippy::unwrap_used)]
 
 use std::future::poll_fn;
@@ -21,7 +21,7 @@ use shuttle::thread;
 use turnstile_sys::leader::{Lead, Leader};
 use turnstile_sys::progress::Progress;
 use turnstile_sys::sync::{Condvar, Mutex, wait_on};
-use turnstile_sys::{aside, due, relay};
+use turnstile_sys::{aside, due, handoff};
 
 use super::events::Line;
 use super::{Host, Pool, Readiness, Session, Settings};
@@ -31,7 +31,7 @@ use super::{Host, Pool, Readiness, Session, Settings};
 enum Step {
     /// Waits for a token.
     Take,
-    /// Gives a token to this one; as a lock that is handed on, if the thread has a place for a guest.
+    /// Gives a token to this one; as a lock that is handed on, if the thread has room for one more task.
     Give {
         to: usize,
         handed: bool,
@@ -46,7 +46,7 @@ enum Step {
     Hold,
 }
 
-/// A play's parts.
+/// What a scenario is made of.
 #[derive(Clone, Copy)]
 struct Cast {
     groups: usize,
@@ -76,8 +76,8 @@ impl Purse {
         let waker = inside.1.take();
         drop(inside);
         let Some(waker) = waker else { return };
-        if handed && relay::reserve() {
-            relay::hand(|| waker.wake());
+        if handed && handoff::reserve() {
+            handoff::hand(|| waker.wake());
         } else {
             waker.wake();
         }
@@ -142,10 +142,10 @@ struct Seen {
     polling: Plain<Vec<String>>,
 }
 
-/// Polls of all schedules of a test: plays in which these do not happen show nothing.
+/// Polls of all schedules of a test: scenarios in which these do not happen show nothing.
 #[derive(Default)]
 struct Tally {
-    guests: Count,
+    handed: Count,
     aside: Count,
     two_at_once: Count,
 }
@@ -174,7 +174,7 @@ impl Future for Watched {
         let tally = &self.tally;
         tally.two_at_once.fetch_add(usize::from(same > 1), Ordering::Relaxed);
         tally.aside.fetch_add(usize::from(here == "aside"), Ordering::Relaxed);
-        tally.guests.fetch_add(usize::from(here != "aside" && here != self.home), Ordering::Relaxed);
+        tally.handed.fetch_add(usize::from(here != "aside" && here != self.home), Ordering::Relaxed);
         let mut faults = seen.faults.lock().unwrap();
         faults.extend(self.is_over.then(|| "polled after its end".into()));
         let too_many = same > 1 + self.cast.oversubscribe;
@@ -298,7 +298,7 @@ fn write_scripts(cast: Cast) -> (Vec<Vec<Step>>, Vec<usize>) {
     (scripts, client)
 }
 
-fn play(cast: Cast, tally: &Arc<Tally>) {
+fn run(cast: Cast, tally: &Arc<Tally>) {
     let machine = Arc::new(Machine {
         cast,
         appended: Default::default(),
@@ -372,9 +372,9 @@ fn check(rounds: usize, cast: Cast) -> Arc<Tally> {
     // far while another stands still.
     let random = shuttle::scheduler::RandomScheduler::new(rounds / 2);
     let counting = counted.clone();
-    shuttle::Runner::new(random, config.clone()).run(move || play(cast, &counting));
+    shuttle::Runner::new(random, config.clone()).run(move || run(cast, &counting));
     let uneven = shuttle::scheduler::PctScheduler::new(4, rounds / 2);
-    shuttle::Runner::new(uneven, config).run(move || play(cast, &counted));
+    shuttle::Runner::new(uneven, config).run(move || run(cast, &counted));
     tally
 }
 
@@ -405,9 +405,9 @@ fn shuttle_leader_lock() {
 
 /// Two groups whose sessions hand each other locks.
 #[test]
-fn shuttle_guests() {
+fn shuttle_handed() {
     let tally = check(2000, Cast { groups: 2, tokens: 6, others: 2, alarms: 2, oversubscribe: 1, ..CAST });
-    assert!(tally.guests.load(Ordering::Relaxed) > 100, "hardly any guests");
+    assert!(tally.handed.load(Ordering::Relaxed) > 100, "hardly any handoffs");
 }
 
 /// Sessions step aside, and come home.

@@ -6,10 +6,11 @@
 //! is room.
 //!
 //! The flag is cleared before the read, never after it: the session may run on another thread than the one
-//! that takes its group's events (as a guest, aside, or because it is held up), and an event between the read
-//! and the clearing would be forgotten, with a client that waits for its answer for ever. What comes before
-//! the read is read; what comes after it is told after the clearing. (A plain store does: the kernel reads
-//! and fills a socket under the socket's lock, which orders it before the store that tells.)
+//! that takes its group's events (after a direct handoff, aside, or because it is held up), and an event
+//! between the read and the clearing would be forgotten, with a client that waits for its answer for ever.
+//! What comes before the read is read; what comes after it is told after the clearing. (A plain store does:
+//! the kernel reads and fills a socket under the socket's lock, which orders it before the store that
+//! tells.)
 
 use std::fmt::Debug;
 use std::io::{self, ErrorKind};

@@ -8,13 +8,13 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Wake, Waker};
 
-use turnstile_sys::relay;
+use turnstile_sys::handoff;
 use turnstile_sys::sync::Mutex;
 use turnstile_sys::sync::atomic::{AtomicBool, Ordering};
 use turnstile_sys::task_cell::TaskCell;
 
 use super::Readiness;
-use super::events::{Bell, Socket};
+use super::events::{Socket, WakeFd};
 
 /// What a worker runs.
 pub type Session = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -68,27 +68,27 @@ pub struct Inbox {
     /// Ends the group after its current turn.
     pub stop: AtomicBool,
     /// Its doorbell.
-    pub bell: Bell,
+    pub wake_fd: WakeFd,
 }
 
 impl Inbox {
-    /// Rings the bell if the group sleeps. Call after the entry is in.
-    pub fn ring(&self) {
+    /// Wakes a thread of the group if the group sleeps. Call after the entry is in.
+    pub fn wake(&self) {
         if self.asleep.swap(false, Ordering::SeqCst) {
-            self.bell.ring();
+            self.wake_fd.wake();
         }
     }
 
     /// Has a task polled by its own group.
     pub fn send_home(&self, index: u32) {
         self.mail.lock().ready.push(index);
-        self.ring();
+        self.wake();
     }
 
     /// Says that a task has ended elsewhere.
     pub fn report_end(&self, index: u32) {
         self.mail.lock().ended.push(index);
-        self.ring();
+        self.wake();
     }
 }
 
@@ -102,7 +102,7 @@ struct Woken {
     /// Tasks that woke themselves while they were polled: long statements that give way.
     yielded: Vec<u32>,
     /// Tasks of any group that hold a lock now and are to run on this thread next.
-    guests: VecDeque<Arc<TaskWaker>>,
+    handed: VecDeque<Arc<TaskWaker>>,
 }
 
 /// No task.
@@ -115,7 +115,7 @@ turnstile_sys::sync::thread_local! {
             current: NOBODY,
             others: Vec::new(),
             yielded: Vec::new(),
-            guests: VecDeque::new(),
+            handed: VecDeque::new(),
         }) };
 }
 
@@ -140,8 +140,8 @@ pub fn take_woken(ready: &mut Vec<u32>, yielded: &mut impl Extend<u32>, next: u3
 }
 
 /// The next task that this thread is to run for another.
-pub fn next_guest() -> Option<Arc<TaskWaker>> {
-    WOKEN.with(|woken| woken.borrow_mut().guests.pop_front())
+pub fn next_handed() -> Option<Arc<TaskWaker>> {
+    WOKEN.with(|woken| woken.borrow_mut().handed.pop_front())
 }
 
 /// A task: its future, and how it gets on its group's ready list, once.
@@ -192,8 +192,8 @@ impl Wake for TaskWaker {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        if relay::is_handed() {
-            WOKEN.with(|woken| woken.borrow_mut().guests.push_back(self.clone()));
+        if handoff::is_handed() {
+            WOKEN.with(|woken| woken.borrow_mut().handed.push_back(self.clone()));
             return;
         }
         if !self.task_cell.queue() {

@@ -10,7 +10,7 @@ use std::task::{Poll, Waker};
 use std::thread;
 
 use turnstile_sys::sync::Mutex;
-use turnstile_sys::{aside, due, relay, relief};
+use turnstile_sys::{aside, due, handoff, relief};
 
 use super::{Host, Pool, Readiness, Settings, Solo};
 
@@ -244,7 +244,9 @@ fn no_wake_up_is_lost_while_the_leader_lock_changes_hands() {
                         let other = parked[(me + round + 1) % SESSIONS].lock().take();
                         // Some are to run on this thread, whatever group they are of.
                         match other {
-                            Some(other) if round % 3 == 0 && relay::reserve() => relay::hand(|| other.wake()),
+                            Some(other) if round % 3 == 0 && handoff::reserve() => {
+                                handoff::hand(|| other.wake())
+                            }
                             Some(other) => other.wake(),
                             None => {}
                         }
@@ -280,14 +282,14 @@ fn no_wake_up_is_lost_while_the_leader_lock_changes_hands() {
 /// A session of the other group is handed something: it runs on the thread that handed it, and at home
 /// afterwards.
 #[test]
-fn a_guest_runs_where_it_was_woken() {
+fn what_is_handed_runs_where_it_was_woken() {
     let pool = Pool::start(2, Arc::new(Turns::default())).unwrap();
     let parked: Arc<Mutex<Option<Waker>>> = Arc::default();
     let step = Arc::new(AtomicUsize::new(1));
     let (ran, runs) = mpsc::channel();
     let (slot, steps) = (parked.clone(), step.clone());
     let mut seen = 0;
-    let _guest = spawn(&pool, async move {
+    let _handed = spawn(&pool, async move {
         poll_fn(|context| {
             *slot.lock() = Some(context.waker().clone());
             // Polls for other reasons, such as its socket's first event, tell nothing.
@@ -302,17 +304,17 @@ fn a_guest_runs_where_it_was_woken() {
     let home = runs.recv_timeout(PATIENCE).unwrap();
     let (host, hosts) = mpsc::channel();
     let (handing, steps) = (parked.clone(), step.clone());
-    let guests_group = pool.groups()[0].inbox.clone();
+    let handed_group = pool.groups()[0].inbox.clone();
     let _host = spawn(&pool, async move {
         host.send(thread::current().name().map(String::from)).unwrap();
-        // Until its own poll has returned it cannot be a guest.
-        while !guests_group.asleep.load(Ordering::SeqCst) {
+        // Until its own poll has returned it cannot run elsewhere.
+        while !handed_group.asleep.load(Ordering::SeqCst) {
             thread::yield_now();
         }
         let waker = handing.lock().take().unwrap();
         steps.fetch_add(1, Ordering::SeqCst);
-        assert!(relay::reserve());
-        relay::hand(|| waker.wake());
+        assert!(handoff::reserve());
+        handoff::hand(|| waker.wake());
     });
     let host = hosts.recv_timeout(PATIENCE).unwrap();
     assert_ne!(host, home, "the pool gives a session to the group with the fewest");

@@ -93,13 +93,13 @@ impl Janitor {
         let stopping = Arc::new((Mutex::new(false), Condvar::new()));
         let seen = stopping.clone();
         let thread = thread::Builder::new().name("janitor".into()).spawn(move || {
-            let (stopping, bell) = &*seen;
+            let (stopping, changed) = &*seen;
             let mut stop = stopping.lock();
             let mut rounds = 0;
             let mut giving_back = GivingBack::new();
             let mut told = false;
             while !*stop {
-                bell.wait_for(&mut stop, ROUND);
+                changed.wait_for(&mut stop, ROUND);
                 if !told && let Err(stopped) = database.engine().check_running() {
                     log::error(&format!("{stopped}. Every statement is refused; start the server again"));
                     told = true;

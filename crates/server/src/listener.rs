@@ -21,7 +21,7 @@ use turnstile_scheduler::Readiness;
 /// over, so a pool that is held up does not keep it from serving `extra_port`.
 pub struct Listeners {
     stopping: Arc<AtomicBool>,
-    bell: Arc<OwnedFd>,
+    wake_fd: Arc<OwnedFd>,
     thread: JoinHandle<()>,
 }
 
@@ -29,8 +29,8 @@ pub struct Listeners {
 struct Counted {
     shared: Arc<Shared>,
     extra: bool,
-    /// The listener's doorbell, if it waits for a connection to end.
-    bell: Option<Arc<OwnedFd>>,
+    /// Wakes the listener, if it waits for a connection to end.
+    wake_fd: Option<Arc<OwnedFd>>,
 }
 
 impl Counted {
@@ -42,9 +42,9 @@ impl Counted {
 impl Drop for Counted {
     fn drop(&mut self) {
         Counted::counter(&self.shared, self.extra).fetch_sub(1, Ordering::SeqCst);
-        if let Some(bell) = &self.bell {
-            // As with the workers' bells there is nothing to handle.
-            let _ = rustix::io::write(bell, &1u64.to_ne_bytes());
+        if let Some(wake_fd) = &self.wake_fd {
+            // As with the workers' descriptors there is nothing to handle.
+            let _ = rustix::io::write(wake_fd, &1u64.to_ne_bytes());
         }
     }
 }
@@ -53,7 +53,7 @@ impl Listeners {
     /// Starts to accept.
     ///
     /// # Errors
-    /// When the thread or its doorbell cannot be made.
+    /// When the thread or its descriptor cannot be made.
     pub fn start(
         [tcp, extra]: [Option<TcpListener>; 2],
         unix: Option<UnixListener>,
@@ -61,7 +61,7 @@ impl Listeners {
         hosts: Arc<Hosts>,
     ) -> io::Result<Listeners> {
         let stopping = Arc::new(AtomicBool::new(false));
-        let bell = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
+        let wake_fd = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
         let back_log = shared.limit("back_log").clamp(1, 65535) as i32;
         for listener in [&tcp, &extra].into_iter().flatten() {
             listener.set_nonblocking(true)?;
@@ -72,18 +72,18 @@ impl Listeners {
             listener.set_nonblocking(true)?;
             rustix::net::listen(listener, back_log)?;
         }
-        let (stop, doorbell) = (stopping.clone(), bell.clone());
+        let (stop, theirs) = (stopping.clone(), wake_fd.clone());
         let thread = thread::Builder::new().name("listener".into()).spawn(move || {
             let one_by_one = hosts.takes_one_by_one();
             let takes_more = || !one_by_one || shared.connected.load(Ordering::SeqCst) == 0;
             let adopt = |socket: OwnedFd, peer: Peer, extra: bool| {
-                let bell = (one_by_one && !extra).then(|| doorbell.clone());
-                adopt(socket, peer, Counted { shared: shared.clone(), extra, bell }, &hosts);
+                let wake_fd = (one_by_one && !extra).then(|| theirs.clone());
+                adopt(socket, peer, Counted { shared: shared.clone(), extra, wake_fd }, &hosts);
             };
             while !stop.load(Ordering::SeqCst) {
                 let open = takes_more();
                 wait(
-                    &doorbell,
+                    &theirs,
                     [tcp.as_ref().filter(|_| open), extra.as_ref()],
                     unix.as_ref().filter(|_| open),
                 );
@@ -107,20 +107,20 @@ impl Listeners {
                 }
             }
         })?;
-        Ok(Listeners { stopping, bell, thread })
+        Ok(Listeners { stopping, wake_fd, thread })
     }
 
     /// Ends the thread; the sockets close.
     pub fn stop(self) {
         self.stopping.store(true, Ordering::SeqCst);
-        let _ = rustix::io::write(&*self.bell, &1u64.to_ne_bytes());
+        let _ = rustix::io::write(&*self.wake_fd, &1u64.to_ne_bytes());
         // The thread has no failure of its own to report.
         let _ = self.thread.join();
     }
 }
 
-fn wait(bell: &OwnedFd, [tcp, extra]: [Option<&TcpListener>; 2], unix: Option<&UnixListener>) {
-    let mut watched = vec![PollFd::new(bell, PollFlags::IN)];
+fn wait(wake_fd: &OwnedFd, [tcp, extra]: [Option<&TcpListener>; 2], unix: Option<&UnixListener>) {
+    let mut watched = vec![PollFd::new(wake_fd, PollFlags::IN)];
     let sockets = [tcp.map(AsFd::as_fd), extra.map(AsFd::as_fd), unix.map(AsFd::as_fd)];
     for socket in sockets.iter().flatten() {
         watched.push(PollFd::new(socket, PollFlags::IN));
@@ -129,8 +129,8 @@ fn wait(bell: &OwnedFd, [tcp, extra]: [Option<&TcpListener>; 2], unix: Option<&U
         // Out of descriptors or memory for a moment: do not spin.
         thread::sleep(std::time::Duration::from_millis(10));
     }
-    // Nobody rings when nothing has happened: the read then fails at once.
-    let _ = rustix::io::read(bell, &mut [0u8; 8]);
+    // Without a wake-up there is nothing to drain: the read then fails at once.
+    let _ = rustix::io::read(wake_fd, &mut [0u8; 8]);
 }
 
 fn tcp_peer(from: SocketAddr) -> Peer {

@@ -6,9 +6,9 @@
 //! session whose worker sleeps would make everybody wait for that worker. How long a waiter can be passed
 //! over is bounded, and then it is handed the lock.
 //!
-//! Best of all is a *relay*: if the thread that lets go will run the next owner itself
-//! ([`turnstile_sys::relay`]), then a short waiter is handed the lock at once, in its order, and nobody waits
-//! for a worker. So the holder works off the queue, each statement as the transaction it is.
+//! Best of all is a *direct handoff*: if the thread that lets go will run the next owner itself
+//! ([`turnstile_sys::handoff`]), then a short waiter is handed the lock at once, in its order, and nobody
+//! waits for a worker. So the holder works off the queue, each statement as the transaction it is.
 //!
 //! Invariant, whenever the shard's mutex is free: if some waiter could go, then some waiter is invited and
 //! has not come. Whoever is invited comes (or its future is dropped), and each way that ends leads to another
@@ -19,7 +19,7 @@ use super::shard::{NONE, Shard, Woken};
 use super::wait::Outcome;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
-use turnstile_sys::relay;
+use turnstile_sys::handoff;
 
 /// Most waiters with an open invitation; a batch is enough for one turn of a worker.
 const INVITED_MAX: u32 = 32;
@@ -33,21 +33,21 @@ pub(super) struct Manner {
     offer: bool,
     /// Short waiters are handed it and run on this thread, while it has places for them. Only for a thread
     /// that will be free in a moment: at the end of a transaction, or before it goes to sleep itself.
-    relay: bool,
+    hands_off: bool,
 }
 
 impl Manner {
     /// The waiter is made a holder and woken.
-    pub const HAND_OVER: Manner = Manner { offer: false, relay: false };
+    pub const HAND_OVER: Manner = Manner { offer: false, hands_off: false };
     /// By somebody in the middle of a short statement.
-    pub const OFFER: Manner = Manner { offer: true, relay: false };
+    pub const OFFER: Manner = Manner { offer: true, hands_off: false };
 
     /// By somebody who finds the first waiter overdue and is about to wait behind it.
-    pub const BEFORE_WAITING: Manner = Manner { offer: false, relay: true };
+    pub const BEFORE_WAITING: Manner = Manner { offer: false, hands_off: true };
 
     /// At the end of a transaction.
     pub fn at_end(transient: bool) -> Manner {
-        Manner { offer: transient, relay: true }
+        Manner { offer: transient, hands_off: true }
     }
 }
 
@@ -58,9 +58,9 @@ impl Shard {
         if self.entry(entry).waiters() == 0 {
             return;
         }
-        let relays = manner.relay && relay::has_place();
+        let hands_off = manner.hands_off && handoff::has_place();
         let now = manner.offer.then(Instant::now);
-        if !relays && now.is_some_and(|now| self.enough_are_invited(entry, now)) {
+        if !hands_off && now.is_some_and(|now| self.enough_are_invited(entry, now)) {
             return;
         }
         self.settle_converting(entry, now, woken);
@@ -85,14 +85,14 @@ impl Shard {
                 continue;
             }
             cursors[class] = self.node(node).next;
-            let relayed = relays && !behind && self.waiter(node).short && relay::reserve();
+            let handed = hands_off && !behind && self.waiter(node).short && handoff::reserve();
             match now {
-                Some(now) if !relayed && (behind || !self.waiter(node).is_overdue(now)) => {
+                Some(now) if !handed && (behind || !self.waiter(node).is_overdue(now)) => {
                     self.invite(node, now, woken);
                     invited |= want.bits;
                 }
                 _ => {
-                    self.waiter(node).handed.store(relayed, Ordering::Relaxed);
+                    self.waiter(node).handed.store(handed, Ordering::Relaxed);
                     self.grant(node, woken);
                 }
             }

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use turnstile_sys::ranked::{RankedGuard, RankedMutex};
 use turnstile_sys::sync::Mutex;
 use turnstile_sys::sync::atomic::{AtomicU64, Ordering};
-use turnstile_sys::{relay, relief};
+use turnstile_sys::{handoff, relief};
 
 /// Shards; a power of two.
 const SHARDS: usize = 64;
@@ -391,7 +391,7 @@ impl LockTable {
                     self.counters.ended(&waiter, outcome);
                     let complete = || waiter.cell.complete(outcome);
                     let handed = waiter.handed.load(Ordering::Relaxed);
-                    let first = if handed { relay::hand(complete) } else { complete() };
+                    let first = if handed { handoff::hand(complete) } else { complete() };
                     debug_assert!(first, "who takes a waiter out of the queue is alone");
                 }
                 None => waiter.cell.nudge(),
@@ -524,8 +524,8 @@ impl Shard {
         self.find(name, hash).is_some_and(|entry| {
             let own = self.own_bits(entry, txn);
             // Where the holder works off the queue, a place in it is better than a look at it.
-            let relayed = relay::has_place() && self.entry(entry).waiters() > 0;
-            !relayed
+            let handed = handoff::has_place() && self.entry(entry).waiters() > 0;
+            !handed
                 && self.entry(entry).held_by_others(want.conflicts, own)
                 && self.blockers_are_transient(entry, txn, want)
         })

@@ -73,7 +73,7 @@ pub struct Waiter {
     /// It will hold the lock only for a moment, so it too may pass others.
     pub(super) short: bool,
     /// Granted to be run by the thread that granted it, which has reserved a place
-    /// ([`turnstile_sys::relay`]).
+    /// ([`turnstile_sys::handoff`]).
     pub(super) handed: AtomicBool,
     pub(super) shard: u32,
     pub(super) node: u32,

@@ -286,16 +286,16 @@ fn damage_before_the_known_end_is_an_error_with_its_place() {
 }
 
 #[derive(Default)]
-struct Bell(AtomicUsize);
+struct WakeCount(AtomicUsize);
 
-impl Wake for Bell {
+impl Wake for WakeCount {
     fn wake(self: Arc<Self>) {
         self.0.fetch_add(1, Ordering::SeqCst);
     }
 }
 
-fn poll(wait: &mut WaitFlushed<'_>, bell: &Arc<Bell>) -> Poll<Result<()>> {
-    let waker = Waker::from(Arc::clone(bell));
+fn poll(wait: &mut WaitFlushed<'_>, wakes: &Arc<WakeCount>) -> Poll<Result<()>> {
+    let waker = Waker::from(Arc::clone(wakes));
     Pin::new(wait).poll(&mut Context::from_waker(&waker))
 }
 
@@ -303,16 +303,16 @@ fn poll(wait: &mut WaitFlushed<'_>, bell: &Arc<Bell>) -> Poll<Result<()>> {
 fn one_sync_answers_all_who_wait() {
     let disk = FaultDisk::new(1);
     let wal = Wal::create_sized(shared(&disk), SMALL).unwrap();
-    let bell = Arc::new(Bell::default());
+    let wakes = Arc::new(WakeCount::default());
     let mut waits: Vec<_> = (0..50).map(|_| wal.wait_flushed(wal.append(&[1; 30]).1)).collect();
     due::settle();
-    assert!(waits.iter_mut().all(|wait| poll(wait, &bell).is_pending()));
+    assert!(waits.iter_mut().all(|wait| poll(wait, &wakes).is_pending()));
     assert!(due::settle(), "the host of this thread learns that it owes a sync");
     let syncs = disk.counts().syncs;
     assert!(wal.pending_waiters());
     assert!(!wal.flush_waiters(), "nobody else was here");
-    assert_eq!((disk.counts().syncs - syncs, bell.0.load(Ordering::SeqCst)), (1, 50));
-    assert!(waits.iter_mut().all(|wait| poll(wait, &bell) == Poll::Ready(Ok(()))));
+    assert_eq!((disk.counts().syncs - syncs, wakes.0.load(Ordering::SeqCst)), (1, 50));
+    assert!(waits.iter_mut().all(|wait| poll(wait, &wakes) == Poll::Ready(Ok(()))));
     assert!(!wal.pending_waiters());
 }
 
@@ -323,14 +323,14 @@ fn a_failed_sync_stops_the_log_for_good() {
         let wal = Wal::create_sized(shared(&disk), SMALL).unwrap();
         let (_, first) = wal.append(b"first");
         wal.flush_to(first).unwrap();
-        let bell = Arc::new(Bell::default());
+        let wakes = Arc::new(WakeCount::default());
         let (_, lost) = wal.append(b"lost");
         let mut wait = wal.wait_flushed(lost);
-        assert!(poll(&mut wait, &bell).is_pending());
+        assert!(poll(&mut wait, &wakes).is_pending());
         disk.fail_at(failing, FaultKind::InputOutput);
         assert!(!wal.flush_waiters());
-        assert_eq!(bell.0.load(Ordering::SeqCst), 1);
-        assert!(matches!(poll(&mut wait, &bell), Poll::Ready(Err(Error::Stopped(_)))));
+        assert_eq!(wakes.0.load(Ordering::SeqCst), 1);
+        assert!(matches!(poll(&mut wait, &wakes), Poll::Ready(Err(Error::Stopped(_)))));
         let syncs = disk.counts().syncs;
         assert!(wal.flush_to(lost).is_err() && wal.check_running().is_err() && wal.try_reserve().is_err());
         let (start, end) = wal.append(b"after");
@@ -406,12 +406,12 @@ fn a_full_log_makes_newcomers_wait_for_the_checkpoint() {
         wal.append(&[0; 400]);
     }
     assert!(asked.load(Ordering::SeqCst) > 1 && wal.age() * 10 > wal.capacity() * 9);
-    let bell = Arc::new(Bell::default());
-    let waker = Waker::from(Arc::clone(&bell));
+    let wakes = Arc::new(WakeCount::default());
+    let waker = Waker::from(Arc::clone(&wakes));
     let mut reserve = Box::pin(wal.reserve());
     assert!(reserve.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
     wal.set_checkpoint(wal.current_lsn()).unwrap();
-    assert_eq!(bell.0.load(Ordering::SeqCst), 1);
+    assert_eq!(wakes.0.load(Ordering::SeqCst), 1);
     assert_eq!(reserve.as_mut().poll(&mut Context::from_waker(&waker)), Poll::Ready(Ok(())));
 }
 

@@ -12,15 +12,15 @@ use turnstile_sys::sync::{Condvar, Mutex, wait_on, wait_on_until};
 const PERIOD: Duration = Duration::from_secs(1);
 
 pub(super) struct LogThread {
-    bell: Arc<Bell>,
+    requests: Arc<Requests>,
     shared: Arc<Shared>,
     handle: Mutex<Option<JoinHandle<()>>>,
 }
 
 #[derive(Default)]
-struct Bell {
+struct Requests {
     state: Mutex<State>,
-    rung: Condvar,
+    changed: Condvar,
 }
 
 #[derive(Default)]
@@ -28,14 +28,14 @@ struct State {
     /// Furthest position anybody asked for.
     asked: Lsn,
     /// Something was asked since the thread last looked.
-    rung: bool,
+    woken: bool,
     sleeping: bool,
     ending: bool,
 }
 
 impl LogThread {
     pub(super) fn new(shared: Arc<Shared>) -> Self {
-        LogThread { bell: Arc::default(), shared, handle: Mutex::new(None) }
+        LogThread { requests: Arc::default(), shared, handle: Mutex::new(None) }
     }
 
     pub(super) fn ensure_running(&self) {
@@ -43,8 +43,8 @@ impl LogThread {
         if handle.is_some() {
             return;
         }
-        let (bell, shared) = (Arc::clone(&self.bell), Arc::clone(&self.shared));
-        let thread = Builder::new().name("log-writer".into()).spawn(move || run(&bell, &shared));
+        let (requests, shared) = (Arc::clone(&self.requests), Arc::clone(&self.shared));
+        let thread = Builder::new().name("log-writer".into()).spawn(move || run(&requests, &shared));
         match thread {
             Ok(thread) => *handle = Some(thread),
             Err(cause) => {
@@ -55,20 +55,20 @@ impl LogThread {
 
     /// Has the thread sync up to this position.
     pub(super) fn ask(&self, lsn: Lsn) {
-        let mut state = self.bell.state.lock();
+        let mut state = self.requests.state.lock();
         state.asked = state.asked.max(lsn);
-        state.rung = true;
+        state.woken = true;
         if state.sleeping {
             state.sleeping = false;
             drop(state);
-            self.bell.rung.notify_one();
+            self.requests.changed.notify_one();
         }
     }
 
     /// Ends the thread and waits for it.
     pub(super) fn end(&self) {
-        self.bell.state.lock().ending = true;
-        self.bell.rung.notify_one();
+        self.requests.state.lock().ending = true;
+        self.requests.changed.notify_one();
         if let Some(handle) = self.handle.lock().take() {
             // It panics only if the log is broken, and then it has stopped already.
             let _ = handle.join();
@@ -76,9 +76,9 @@ impl LogThread {
     }
 }
 
-fn run(bell: &Bell, shared: &Shared) {
+fn run(requests: &Requests, shared: &Shared) {
     let mut next_period = Instant::now() + PERIOD;
-    while let Some(asked) = sleep(bell, shared, next_period) {
+    while let Some(asked) = sleep(requests, shared, next_period) {
         // A failure has stopped the log and told everybody who waits; there is nobody else to tell.
         let _ = shared.flush_to(asked);
         if Instant::now() >= next_period {
@@ -91,20 +91,23 @@ fn run(bell: &Bell, shared: &Shared) {
 }
 
 /// Sleeps until asked or due. `None` when the thread is to end.
-fn sleep(bell: &Bell, shared: &Shared, next_period: Instant) -> Option<Lsn> {
-    let mut state = bell.state.lock();
+fn sleep(requests: &Requests, shared: &Shared, next_period: Instant) -> Option<Lsn> {
+    let mut state = requests.state.lock();
     loop {
         if state.ending {
             return None;
         }
         let periodic = shared.flush_mode() != FlushMode::Sync;
-        if state.rung || (periodic && Instant::now() >= next_period) {
-            state.rung = false;
+        if state.woken || (periodic && Instant::now() >= next_period) {
+            state.woken = false;
             return Some(state.asked);
         }
         state.sleeping = true;
-        state =
-            if periodic { wait_on_until(&bell.rung, state, next_period) } else { wait_on(&bell.rung, state) };
+        state = if periodic {
+            wait_on_until(&requests.changed, state, next_period)
+        } else {
+            wait_on(&requests.changed, state)
+        };
         state.sleeping = false;
     }
 }

@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 
 use super::dbstress::{self, LINES, Mix, ROWS_A_READ};
 use crate::client::{Client, ClientError};
+use crate::clients::Load;
 use crate::contest::{Contestant, Kind, gather};
-use crate::fleet::Load;
 use crate::hot_row::DATABASE;
 use crate::measure::{Cell, Cells, measure, merged};
 use crate::options::{Options, largest};

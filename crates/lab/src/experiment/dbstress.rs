@@ -6,8 +6,8 @@
 //! own clients do.
 
 use crate::client::{Client, ClientError};
+use crate::clients::{Parameter, Steps};
 use crate::dice::dice;
-use crate::fleet::{Parameter, Steps};
 use crate::hot_row::use_database;
 
 /// Lines of history of an object.

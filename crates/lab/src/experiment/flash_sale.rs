@@ -103,14 +103,14 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     for &count in &connections {
         for (who, contestant) in contestants.iter().enumerate() {
             let worst = cells.median(who, count, |cell| Some(cell.longest_over_median()));
-            let passed = cells.worst(who, count, Cell::most_passed_over_median);
+            let overtaken = cells.worst(who, count, Cell::most_overtaken_over_median);
             report.sum(
                 &format!("{} at {count}", contestant.label),
                 json!({
                     "tps": cells.tps(who, count),
                     "max_over_median": worst,
-                    "most_passed_over_median": passed,
-                    "nobody_starved": passed.map(|passed| passed < STARVED),
+                    "most_overtaken_over_median": overtaken,
+                    "nobody_starved": overtaken.map(|overtaken| overtaken < STARVED),
                 }),
             );
         }
@@ -125,7 +125,7 @@ pub const LEGEND: &str = "Medians of the rounds. max/median: longest wait over t
 
 /// Stands above the table of waits.
 pub const FAIRNESS: &str = "Who waited how long: in time, which the machine's pauses are part of, and in sales of others that were acknowledged \
-     meanwhile, which they are not. From 5 times the median on somebody was passed over. Sales: of one buyer.";
+     meanwhile, which they are not. From 5 times the median on somebody was overtaken too often. Sales: of one buyer.";
 
 /// The table as the published article lays it out: one line a number of buyers and server.
 pub fn table(contestants: &[Contestant], connections: &[usize], cells: &Cells<usize>) -> Table {
@@ -168,7 +168,7 @@ pub fn fairness(contestants: &[Contestant], connections: &[usize], cells: &Cells
         "p99",
         "longest",
         "/median",
-        "passed by p50",
+        "overtaken p50",
         "p99",
         "most",
         "/median",
@@ -181,7 +181,7 @@ pub fn fairness(contestants: &[Contestant], connections: &[usize], cells: &Cells
             let middle = |figure: &dyn Fn(&Cell) -> f64| cells.median(who, count, |cell| Some(figure(cell)));
             let ms =
                 |cell: &Cell, share: f64| cell.outcome.latency_us.value_at_quantile(share) as f64 / 1000.0;
-            let passed = |cell: &Cell, share: f64| cell.outcome.passed.value_at_quantile(share) as f64;
+            let overtaken = |cell: &Cell, share: f64| cell.outcome.overtaken.value_at_quantile(share) as f64;
             table.row(vec![
                 count.to_string(),
                 contestant.label.clone(),
@@ -189,10 +189,10 @@ pub fn fairness(contestants: &[Contestant], connections: &[usize], cells: &Cells
                 figure(middle(&|cell| ms(cell, 0.99)), 2),
                 figure(cells.worst(who, count, |cell| ms(cell, 1.0)), 2),
                 figure(cells.worst(who, count, Cell::longest_over_median), 1),
-                figure(middle(&|cell| passed(cell, 0.5)), 0),
-                figure(middle(&|cell| passed(cell, 0.99)), 0),
-                figure(cells.worst(who, count, |cell| passed(cell, 1.0)), 0),
-                figure(cells.worst(who, count, Cell::most_passed_over_median), 1),
+                figure(middle(&|cell| overtaken(cell, 0.5)), 0),
+                figure(middle(&|cell| overtaken(cell, 0.99)), 0),
+                figure(cells.worst(who, count, |cell| overtaken(cell, 1.0)), 0),
+                figure(cells.worst(who, count, Cell::most_overtaken_over_median), 1),
                 figure(middle(&|cell| cell.outcome.progress.least as f64), 0),
                 figure(middle(&|cell| cell.outcome.progress.median as f64), 0),
                 figure(middle(&|cell| cell.outcome.progress.most as f64), 0),

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use super::sbtest;
 use crate::client::{Client, ClientError};
+use crate::clients::{Load, Parameter};
 use crate::contest::Contestant;
 use crate::dice::dice;
-use crate::fleet::{Load, Parameter};
 use crate::hot_row::DATABASE;
 use crate::measure::{Cell, measure};
 use crate::sliced::Others;

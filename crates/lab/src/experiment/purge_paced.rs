@@ -17,8 +17,8 @@ use serde_json::json;
 
 use super::purge_lag::{SLOW, checked};
 use super::purge_watch::{CLOSED, OPEN, Second, Watched, watch};
+use crate::clients::Load;
 use crate::contest::Contestant;
-use crate::fleet::Load;
 use crate::hot_row::{self, PLENTY, Variant};
 use crate::measure::median;
 use crate::options::Options;

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::client::{Client, ClientError};
+use crate::clients::{Clients, Live, Load, Outcome};
 use crate::contest::Contestant;
-use crate::fleet::{Fleet, Live, Load, Outcome};
 use crate::hot_row::DATABASE;
 use crate::measure::median;
 use crate::process::{fine_cpu_us, machine_cpu_us};
@@ -158,7 +158,7 @@ pub fn watch(
     snapshot_for: Duration,
     label: &str,
 ) -> Result<Watched, Box<dyn Error>> {
-    let fleet = Fleet::open(load)?;
+    let clients = Clients::open(load)?;
     let mut admin = if contestant.has_tables() { Some(contestant.client()?) } else { None };
     let mut snapshot = if snapshot_for.is_zero() { None } else { Some(Snapshot::open(contestant)?) };
     let live = Arc::new(Live::default());
@@ -166,7 +166,7 @@ pub fn watch(
     let (sender, ended) = mpsc::channel();
     let shared = live.clone();
     let running = thread::spawn(move || {
-        let outcome = fleet.run(&shared).map_err(|error| error.to_string());
+        let outcome = clients.run(&shared).map_err(|error| error.to_string());
         // Nobody listens when the watcher has failed; then its error is the one to tell.
         let _ = sender.send(());
         outcome
@@ -213,6 +213,6 @@ pub fn watch(
     }
     ended.recv_timeout(Duration::from_secs(90))?;
     drop(progress);
-    let outcome = running.join().map_err(|_| "the fleet failed")??;
+    let outcome = running.join().map_err(|_| "the clients failed")??;
     Ok(Watched { seconds, outcome, exact, last_snapshot_ms })
 }

@@ -13,9 +13,9 @@ use serde_json::json;
 
 use super::sbtest;
 use crate::client::ClientError;
+use crate::clients::{Load, Parameter};
 use crate::contest::{Contestant, gather};
 use crate::dice::dice;
-use crate::fleet::{Load, Parameter};
 use crate::hot_row::DATABASE;
 use crate::measure::{Cell, Cells, measure};
 use crate::options::{Options, largest};

@@ -1,4 +1,4 @@
-//! The floor against the fleet.
+//! The floor against the clients.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -6,11 +6,11 @@ use std::thread;
 use std::time::Duration;
 
 use crate::client::{Client, Target};
-use crate::fleet::{self, Live, Load, Parameter};
+use crate::clients::{self, Live, Load, Parameter};
 use crate::process::free_port;
 
 #[test]
-fn a_fleet_gets_ok_for_everything() {
+fn clients_get_ok_for_everything() {
     let port = free_port().unwrap();
     thread::spawn(move || super::serve(port));
     let target = Target::local(port);
@@ -31,7 +31,7 @@ fn a_fleet_gets_ok_for_everything() {
         until_sold_out: false,
         rate: None,
     };
-    let outcome = fleet::run(&load, &Arc::new(Live::default())).unwrap();
+    let outcome = clients::run(&load, &Arc::new(Live::default())).unwrap();
     assert_eq!((outcome.errors, outcome.broken), (0, 0), "{:?}", outcome.first_error);
     assert!(outcome.progress.least > 0);
     assert_eq!(outcome.affected, outcome.transactions * 2);

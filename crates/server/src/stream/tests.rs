@@ -153,8 +153,8 @@ fn who_sends_without_end_gives_others_their_turn() {
                 let _ = client.write_all(&piece[1..]);
             }
         });
-        let (mut payload, waker) = (Vec::new(), Arc::new(Bell::default()));
-        let bell = Waker::from(waker.clone());
+        let (mut payload, waker) = (Vec::new(), Arc::new(WakeCount::default()));
+        let wakes = Waker::from(waker.clone());
         let mut asked: std::pin::Pin<Box<dyn Future<Output = ()>>> = if refused {
             Box::pin(async { stream.close_gently(std::time::Duration::from_secs(3600)).await })
         } else {
@@ -162,7 +162,7 @@ fn who_sends_without_end_gives_others_their_turn() {
         };
         while waker.0.load(Ordering::Relaxed) < 8 {
             readiness.note_readable();
-            assert!(asked.as_mut().poll(&mut Context::from_waker(&bell)).is_pending());
+            assert!(asked.as_mut().poll(&mut Context::from_waker(&wakes)).is_pending());
         }
         drop(asked);
         drop(stream);
@@ -172,9 +172,9 @@ fn who_sends_without_end_gives_others_their_turn() {
 
 /// How often somebody who gave way was to be polled again.
 #[derive(Default)]
-struct Bell(AtomicUsize);
+struct WakeCount(AtomicUsize);
 
-impl Wake for Bell {
+impl Wake for WakeCount {
     fn wake(self: Arc<Self>) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }

@@ -150,7 +150,7 @@ pub fn run(session: &mut Session, statement: &str) -> String {
 }
 
 /// Runs a script and gives it back with what really came out.
-pub fn play(script: &str) -> String {
+pub fn run_script(script: &str) -> String {
     let db = database();
     let mut sessions: BTreeMap<String, Session> = BTreeMap::new();
     let mut played = String::new();

@@ -1,6 +1,6 @@
 //! Every script in `tests/scripts`.
 
-use super::play;
+use super::run_script;
 
 #[test]
 fn all_scripts() {
@@ -16,7 +16,7 @@ fn all_scripts() {
             continue;
         }
         let script = std::fs::read_to_string(&path).unwrap();
-        let played = play(&script);
+        let played = run_script(&script);
         if played == script {
             continue;
         }

@@ -151,7 +151,7 @@ mod loom_models {
         });
     }
 
-    /// A guest's host and its home want it at once, and somebody wakes it.
+    /// The thread that was handed it and its home want it at once, and somebody wakes it.
     #[test]
     fn loom_home_and_host_want_one_task() {
         loom::model(|| {

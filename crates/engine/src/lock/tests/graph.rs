@@ -330,7 +330,7 @@ impl Stage {
 
 /// `size` transactions in a ring of links of all kinds, and `crowd` more that hold something of their own,
 /// share what can be shared and wait for members of the ring.
-fn play(seed: u64, size: usize, crowd: usize) -> (Vec<usize>, Vec<u64>, LockStatistics) {
+fn run(seed: u64, size: usize, crowd: usize) -> (Vec<usize>, Vec<u64>, LockStatistics) {
     let mut rng = Rng::new(seed);
     let undo_records: Vec<u64> = (0..size + crowd).map(|_| rng.below(4)).collect();
     let mut stage = Stage::new(format!("seed {seed} size {size} crowd {crowd}"), &undo_records, &mut rng);
@@ -360,7 +360,7 @@ fn play(seed: u64, size: usize, crowd: usize) -> (Vec<usize>, Vec<u64>, LockStat
 fn rings_of_all_kinds_of_links() {
     for size in [2, 3, 4, 7, 30, 200, 1000] {
         for seed in 0..if size > 100 { 3 } else { 40 } {
-            let (victims, undo_records, statistics) = play(seed, size, 0);
+            let (victims, undo_records, statistics) = run(seed, size, 0);
             assert_eq!(victims.len(), 1, "seed {seed} size {size}");
             assert_eq!(undo_records[victims[0]], *undo_records.iter().min().unwrap());
             assert!(
@@ -378,9 +378,9 @@ fn rings_in_a_crowd() {
     let mut several = 0;
     for seed in 0..150 {
         let size = 2 + seed as usize % 12;
-        let (victims, ..) = play(seed, size, 2 * size);
+        let (victims, ..) = run(seed, size, 2 * size);
         several += usize::from(victims.len() > 1);
     }
     assert!(several > 20, "histories with several deadlocks: {several}");
-    play(1, 1000, 1000);
+    run(1, 1000, 1000);
 }

@@ -50,7 +50,7 @@ struct Wakes {
 impl Wake for Wakes {
     fn wake(self: Arc<Self>) {
         self.all.fetch_add(1, Ordering::SeqCst);
-        self.handed.fetch_add(usize::from(turnstile_sys::relay::is_handed()), Ordering::SeqCst);
+        self.handed.fetch_add(usize::from(turnstile_sys::handoff::is_handed()), Ordering::SeqCst);
     }
 }
 

@@ -6,7 +6,7 @@ use crate::ids::TableId;
 use crate::interrupt::Interrupt;
 use LockKind::{Gap, InsertIntention, NextKey, Record};
 use LockMode::{S, X};
-use turnstile_sys::relay;
+use turnstile_sys::handoff;
 
 #[test]
 fn fifo_hand_off_wakes_once() {
@@ -138,7 +138,7 @@ fn a_thread_with_places_hands_a_short_lock_on_in_order_until_they_run_out() {
     table.try_acquire(&txns[0], row(b"k"), X, Record);
     let mut waits: Vec<_> =
         txns[1..].iter().map(|txn| Hand::begin(table.enqueue(txn, row(b"k"), X, Record, FOR_LONG))).collect();
-    relay::open(2);
+    handoff::open(2);
     for n in 0..2 {
         table.release_all(&txns[n]);
         assert_eq!((waits[n].wakes(), waits[n].handed()), (1, 1), "to be run by this thread");
@@ -148,7 +148,7 @@ fn a_thread_with_places_hands_a_short_lock_on_in_order_until_they_run_out() {
         assert_eq!(waits[n].poll(), Some(Outcome::Granted));
         assert!(waits[n + 1..].iter().all(|wait| wait.wakes() == 0), "the others sleep");
     }
-    assert!(!relay::has_place());
+    assert!(!handoff::has_place());
     table.release_all(&txns[2]);
     assert_eq!((waits[2].wakes(), waits[2].handed()), (1, 0), "invited, to come on its own thread");
     let quick = TxnLocks::new(9, 9);
@@ -163,7 +163,7 @@ fn a_thread_with_places_hands_a_short_lock_on_in_order_until_they_run_out() {
 }
 
 #[test]
-fn only_the_end_of_a_transaction_and_only_short_waiters_are_relayed() {
+fn only_the_end_of_a_transaction_and_only_short_waiters_are_handed_it() {
     let table = table();
     let (holder, long, short) = (TxnLocks::new(1, 1), TxnLocks::new(2, 2), TxnLocks::new(3, 3));
     short.set_transient(true);
@@ -171,7 +171,7 @@ fn only_the_end_of_a_transaction_and_only_short_waiters_are_relayed() {
     table.try_acquire(&holder, row(b"l"), X, Record);
     let mut long = Hand::begin(table.enqueue(&long, row(b"k"), X, Record, FOR_LONG));
     let mut short = Hand::begin(table.enqueue(&short, row(b"l"), X, Record, FOR_LONG));
-    relay::open(8);
+    handoff::open(8);
     table.release_one(&holder, row(b"l"), X, Record);
     assert_eq!(
         (short.handed(), short.poll()),
@@ -184,7 +184,7 @@ fn only_the_end_of_a_transaction_and_only_short_waiters_are_relayed() {
         (0, Some(Outcome::Granted)),
         "its transaction may go on for long"
     );
-    relay::open(0);
+    handoff::open(0);
 }
 
 #[test]

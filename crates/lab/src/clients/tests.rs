@@ -1,5 +1,5 @@
-//! The fleet against servers whose order of answers is written down: who was passed, and when a transaction
-//! was due.
+//! The clients against servers whose order of answers is written down: who was overtaken, and when a
+//! transaction was due.
 #![allow(clippy::unwrap_used)]
 
 use std::io::{Read, Write};
@@ -13,10 +13,10 @@ use crate::client::Target;
 use crate::floor;
 use crate::process::free_port;
 
-const BUYERS: usize = 8;
+const CONNECTIONS: usize = 8;
 const ROUNDS: u64 = 400;
 
-/// Reads the statement that a buyer has under way and answers that so many rows were affected.
+/// Reads the statement that a connection has under way and answers that so many rows were affected.
 fn serve_one(socket: &mut TcpStream, affected: u8) {
     let mut header = [0; 4];
     socket.read_exact(&mut header).unwrap();
@@ -25,13 +25,13 @@ fn serve_one(socket: &mut TcpStream, affected: u8) {
     socket.write_all(&[7, 0, 0, 1, 0, affected, 0, 2, 0, 0, 0]).unwrap();
 }
 
-/// Serves the buyers round after round in the order of their coming; buyer 0 only in every `patience`-th
-/// round. In the last round there is nothing left for anybody.
+/// Serves the connections round after round in the order of their coming; connection 0 only in every
+/// `patience`-th round. In the last round there is nothing left for anybody.
 fn shop(patience: u64) -> (Target, JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let target = Target::local(listener.local_addr().unwrap().port());
     let serving = thread::spawn(move || {
-        let mut buyers: Vec<TcpStream> = (0..BUYERS)
+        let mut connections: Vec<TcpStream> = (0..CONNECTIONS)
             .map(|number| {
                 let (socket, _) = listener.accept().unwrap();
                 floor::log_in(&socket, number as u32).unwrap();
@@ -40,8 +40,8 @@ fn shop(patience: u64) -> (Target, JoinHandle<()>) {
             .collect();
         for round in 1..=ROUNDS {
             let skipped = usize::from(round % patience != 0 && round < ROUNDS);
-            for buyer in &mut buyers[skipped..] {
-                serve_one(buyer, u8::from(round < ROUNDS));
+            for connection in &mut connections[skipped..] {
+                serve_one(connection, u8::from(round < ROUNDS));
             }
         }
     });
@@ -54,7 +54,7 @@ fn load(target: Target) -> Load {
         set_up: Vec::new(),
         prepared: Vec::new(),
         script: Arc::new(|_, _, steps| steps.say("UPDATE")),
-        connections: BUYERS,
+        connections: CONNECTIONS,
         threads: 1,
         duration: Duration::from_secs(600),
         until_sold_out: true,
@@ -71,23 +71,23 @@ fn sell(patience: u64) -> Outcome {
 }
 
 #[test]
-fn who_is_served_in_turn_is_passed_by_each_of_the_others_once() {
+fn who_is_served_in_turn_is_overtaken_by_each_of_the_others_once() {
     let outcome = sell(1);
-    let passed = &outcome.passed;
-    assert_eq!(passed.len(), BUYERS as u64 * ROUNDS);
-    assert_eq!(passed.value_at_quantile(0.5), BUYERS as u64 - 1);
-    assert!(longest_over_median(passed) <= 2.0, "{}", passed.max());
+    let overtaken = &outcome.overtaken;
+    assert_eq!(overtaken.len(), CONNECTIONS as u64 * ROUNDS);
+    assert_eq!(overtaken.value_at_quantile(0.5), CONNECTIONS as u64 - 1);
+    assert!(longest_over_median(overtaken) <= 2.0, "{}", overtaken.max());
     assert_eq!(outcome.progress, PerConnection { least: ROUNDS, median: ROUNDS, most: ROUNDS });
 }
 
 #[test]
-fn a_buyer_that_is_passed_over_is_found() {
+fn who_is_overtaken_too_often_is_found() {
     let outcome = sell(20);
-    assert!(outcome.passed.max() >= 19 * (BUYERS as u64 - 1), "{}", outcome.passed.max());
-    assert!(longest_over_median(&outcome.passed) > 5.0);
+    assert!(outcome.overtaken.max() >= 19 * (CONNECTIONS as u64 - 1), "{}", outcome.overtaken.max());
+    assert!(longest_over_median(&outcome.overtaken) > 5.0);
     assert_eq!(outcome.progress, PerConnection { least: ROUNDS / 20, median: ROUNDS, most: ROUNDS });
     // Most waits are as short as ever: the 99th percentile alone would not tell.
-    assert!(outcome.passed.value_at_quantile(0.99) < 5 * (BUYERS as u64 - 1));
+    assert!(outcome.overtaken.value_at_quantile(0.99) < 5 * (CONNECTIONS as u64 - 1));
 }
 
 #[test]

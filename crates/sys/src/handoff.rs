@@ -1,15 +1,15 @@
-//! Relay: whoever hands a short lock to a sleeper may also run it, here and now, instead of waiting for its
-//! own thread.
+//! Direct handoff: whoever hands a short lock to a sleeper may also run it, here and now, instead of
+//! waiting for its own thread.
 //!
 //! ```text
 //!   host's thread                        lock room, same thread              the sleeper's waker
-//!   open(places) ── poll a task ──────── reserve()? then hand(wake) ──────── is_handed(): into the host's guests
-//!                ── poll the guests ──── (they release, and hand on)
+//!   open(places) ── poll a task ──────── reserve()? then hand(wake) ──────── is_handed(): into the host's handed tasks
+//!                ── poll the handed ──── (they release, and hand on)
 //! ```
-//! The layers between know nothing of each other: the host says how many guests this thread will still poll,
-//! the giver takes a place and wakes inside [`hand`], and the waker, which is the host's own, asks
-//! [`is_handed`]. A waker that does not ask is woken as ever. All of it is state of one thread, so there is
-//! no race in it. On a thread without a host there are no places, and nothing is ever handed.
+//! The layers between know nothing of each other: the host says how many handed tasks this thread will
+//! still poll, the giver takes a place and wakes inside [`hand`], and the waker, which is the host's own,
+//! asks [`is_handed`]. A waker that does not ask is woken as ever. All of it is state of one thread, so
+//! there is no race in it. On a thread without a host there are no places, and nothing is ever handed.
 
 use std::cell::Cell;
 

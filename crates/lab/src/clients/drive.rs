@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const NAP: Duration = Duration::from_millis(100);
 
 /// One connection and the transaction it has under way.
-pub struct Buyer {
+pub struct Connection {
     socket: TcpStream,
     number: usize,
     steps: Steps,
@@ -46,7 +46,7 @@ pub struct Share {
     /// Latency, one histogram for each phase.
     pub phases: Vec<Histogram<u64>>,
     /// Transactions of others during each wait.
-    pub passed: Histogram<u64>,
+    pub overtaken: Histogram<u64>,
     /// Transactions of each connection.
     pub turns: Vec<u64>,
     /// Due and never begun.
@@ -65,14 +65,14 @@ enum Next {
     Leaves,
 }
 
-impl Buyer {
+impl Connection {
     /// A connection that has run its set-up statements.
     ///
     /// # Errors
     /// When the socket cannot be made non-blocking.
-    pub fn new(socket: TcpStream, number: usize, steps: Steps) -> io::Result<Buyer> {
+    pub fn new(socket: TcpStream, number: usize, steps: Steps) -> io::Result<Connection> {
         socket.set_nonblocking(true)?;
-        Ok(Buyer {
+        Ok(Connection {
             socket,
             number,
             steps,
@@ -129,7 +129,7 @@ impl Buyer {
 /// # Errors
 /// When epoll or the first sends fail; later trouble is counted.
 pub fn drive(
-    mut buyers: Vec<Buyer>,
+    mut connections: Vec<Connection>,
     threads: usize,
     load: &Load,
     live: &Live,
@@ -140,21 +140,21 @@ pub fn drive(
     let mut pace = load.rate.map(|rate| Pace::new(begin, rate / threads as f64));
     let mut share = Share {
         phases: vec![new_histogram()],
-        passed: new_histogram(),
+        overtaken: new_histogram(),
         turns: Vec::new(),
         unsent: 0,
         first_error: None,
     };
-    for (index, buyer) in buyers.iter_mut().enumerate() {
+    for (index, connection) in connections.iter_mut().enumerate() {
         let token = EventData::new_u64(index as u64);
-        epoll::add(&poller, &buyer.socket, token, EventFlags::IN | EventFlags::ET)
+        epoll::add(&poller, &connection.socket, token, EventFlags::IN | EventFlags::ET)
             .map_err(io::Error::from)?;
         match &mut pace {
             Some(pace) => pace.rest(index),
-            None => buyer.begin(&load.script, Instant::now(), live)?,
+            None => connection.begin(&load.script, Instant::now(), live)?,
         }
     }
-    let mut active = buyers.len() as u64;
+    let mut active = connections.len() as u64;
     let mut events = Vec::with_capacity(1024);
     let mut landing = vec![0; 16 << 10];
     // Statements under way at the deadline are waited for: they count, and the table must agree with the
@@ -162,7 +162,7 @@ pub fn drive(
     while active > 0 && Instant::now() < deadline + PATIENCE {
         let mut nap = NAP;
         if let Some(pace) = &mut pace {
-            active -= begin_due(pace, &mut buyers, load, live, deadline);
+            active -= begin_due(pace, &mut connections, load, live, deadline);
             nap = pace.until_due(Instant::now()).unwrap_or(NAP).min(NAP);
             // epoll sleeps for whole milliseconds only.
             let _ = poll(&mut [PollFd::new(&poller, PollFlags::IN)], Some(&timespec(nap)));
@@ -172,58 +172,66 @@ pub fn drive(
         let _ = epoll::wait(&poller, spare_capacity(&mut events), Some(&timespec(nap)));
         for event in &events {
             let index = event.data.u64() as usize;
-            let buyer = &mut buyers[index];
-            if !buyer.open {
+            let connection = &mut connections[index];
+            if !connection.open {
                 continue;
             }
-            let next = buyer.fill(&mut landing).and_then(|()| turn(buyer, load, live, &mut share, deadline));
+            let next = connection
+                .fill(&mut landing)
+                .and_then(|()| turn(connection, load, live, &mut share, deadline));
             match (next, &mut pace) {
                 (Ok(Next::Waits), _) => {}
                 (Ok(Next::Rests), Some(pace)) => pace.rest(index),
                 (Ok(Next::Rests | Next::Leaves), _) => {
-                    buyer.open = false;
+                    connection.open = false;
                     active -= 1;
                 }
                 (Err(_), _) => {
                     live.broken.fetch_add(1, Ordering::Relaxed);
-                    buyer.open = false;
+                    connection.open = false;
                     active -= 1;
                 }
             }
         }
     }
     live.broken.fetch_add(active, Ordering::Relaxed);
-    account(&buyers, live, &mut share);
+    account(&connections, live, &mut share);
     share.unsent = pace.map_or(0, |pace| pace.unsent(deadline.min(Instant::now())));
     Ok(share)
 }
 
 /// Progress of every connection; the waits that never ended count as long as they were looked at.
-fn account(buyers: &[Buyer], live: &Live, share: &mut Share) {
+fn account(connections: &[Connection], live: &Live, share: &mut Share) {
     let done = live.transactions.load(Ordering::Relaxed);
-    for buyer in buyers {
-        share.turns.push(buyer.turn);
-        if buyer.open && buyer.busy {
-            share.passed.saturating_record(done.saturating_sub(buyer.done_before));
+    for connection in connections {
+        share.turns.push(connection.turn);
+        if connection.open && connection.busy {
+            share.overtaken.saturating_record(done.saturating_sub(connection.done_before));
         }
     }
 }
 
 /// Begins what is due on connections that rest; after the end they leave instead. How many left.
-fn begin_due(pace: &mut Pace, buyers: &mut [Buyer], load: &Load, live: &Live, deadline: Instant) -> u64 {
+fn begin_due(
+    pace: &mut Pace,
+    connections: &mut [Connection],
+    load: &Load,
+    live: &Live,
+    deadline: Instant,
+) -> u64 {
     let now = Instant::now();
     let mut left = 0;
     if now >= deadline || live.stop.load(Ordering::Relaxed) {
         while let Some(index) = pace.dismiss() {
-            buyers[index].open = false;
+            connections[index].open = false;
             left += 1;
         }
         return left;
     }
     while let Some((index, due)) = pace.next(now) {
-        if buyers[index].begin(&load.script, due, live).is_err() {
+        if connections[index].begin(&load.script, due, live).is_err() {
             live.broken.fetch_add(1, Ordering::Relaxed);
-            buyers[index].open = false;
+            connections[index].open = false;
             left += 1;
         }
     }
@@ -236,51 +244,51 @@ fn timespec(time: Duration) -> Timespec {
 
 /// Handles the answers that came; an error when the connection is gone.
 fn turn(
-    buyer: &mut Buyer,
+    connection: &mut Connection,
     load: &Load,
     live: &Live,
     share: &mut Share,
     deadline: Instant,
 ) -> io::Result<Next> {
-    while let Some(answer) = buyer.reader.take() {
+    while let Some(answer) = connection.reader.take() {
         match answer {
-            Answer::Done(affected) => buyer.affected += affected,
+            Answer::Done(affected) => connection.affected += affected,
             Answer::Rows(rows) => {
                 live.rows.fetch_add(rows, Ordering::Relaxed);
             }
             Answer::Failed(text) => {
                 live.errors.fetch_add(1, Ordering::Relaxed);
                 share.first_error.get_or_insert(text);
-                buyer.failed = true;
+                connection.failed = true;
             }
         }
-        buyer.step += 1;
-        if buyer.step < buyer.steps.count() {
-            buyer.send()?;
+        connection.step += 1;
+        if connection.step < connection.steps.count() {
+            connection.send()?;
             continue;
         }
         let now = Instant::now();
-        buyer.turn += 1;
-        buyer.busy = false;
-        if !buyer.failed {
-            let waited = now.saturating_duration_since(buyer.since).as_micros();
+        connection.turn += 1;
+        connection.busy = false;
+        if !connection.failed {
+            let waited = now.saturating_duration_since(connection.since).as_micros();
             let phase = live.phase.load(Ordering::Relaxed);
             while share.phases.len() <= phase {
                 share.phases.push(new_histogram());
             }
             share.phases[phase].saturating_record(u64::try_from(waited).unwrap_or(u64::MAX));
             let done = live.transactions.fetch_add(1, Ordering::Relaxed);
-            share.passed.saturating_record(done.saturating_sub(buyer.done_before));
-            live.affected.fetch_add(buyer.affected, Ordering::Relaxed);
+            share.overtaken.saturating_record(done.saturating_sub(connection.done_before));
+            live.affected.fetch_add(connection.affected, Ordering::Relaxed);
         }
         let enough = now >= deadline || live.stop.load(Ordering::Relaxed);
-        if enough || (load.until_sold_out && buyer.affected == 0) {
+        if enough || (load.until_sold_out && connection.affected == 0) {
             return Ok(Next::Leaves);
         }
         if load.rate.is_some() {
             return Ok(Next::Rests);
         }
-        buyer.begin(&load.script, now, live)?;
+        connection.begin(&load.script, now, live)?;
     }
     Ok(Next::Waits)
 }

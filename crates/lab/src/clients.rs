@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 use hdrhistogram::Histogram;
 
 use crate::client::{Client, ClientError, Target};
-use drive::{Buyer, drive};
+use drive::{Connection, drive};
 pub use steps::{Parameter, Steps};
 
 /// Makes the statements of a transaction: fills the steps for the given connection and turn.
@@ -99,7 +99,7 @@ pub struct Outcome {
     /// Latency in microseconds.
     pub latency_us: Histogram<u64>,
     /// Transactions of others that were acknowledged while one waited.
-    pub passed: Histogram<u64>,
+    pub overtaken: Histogram<u64>,
     /// The same, one for each phase that [`Live::phase`] went through.
     pub phases: Vec<Histogram<u64>>,
 }
@@ -124,9 +124,9 @@ impl PerConnection {
 }
 
 /// Open connections that have run their set-up statements and wait for the start.
-pub struct Fleet {
+pub struct Clients {
     load: Load,
-    shares: Vec<Vec<Buyer>>,
+    shares: Vec<Vec<Connection>>,
 }
 
 /// Opens the connections, runs the load, closes them.
@@ -134,17 +134,17 @@ pub struct Fleet {
 /// # Errors
 /// When a connection cannot be opened or a set-up statement fails. Later trouble is counted in the outcome.
 pub fn run(load: &Load, live: &Arc<Live>) -> Result<Outcome, ClientError> {
-    Fleet::open(load)?.run(live)
+    Clients::open(load)?.run(live)
 }
 
-impl Fleet {
+impl Clients {
     /// Opens the connections.
     ///
     /// # Errors
     /// When a connection cannot be opened or a set-up statement fails.
-    pub fn open(load: &Load) -> Result<Fleet, ClientError> {
+    pub fn open(load: &Load) -> Result<Clients, ClientError> {
         let threads = load.threads.clamp(1, load.connections.max(1));
-        Ok(Fleet { load: load.clone(), shares: open_all(load, threads)? })
+        Ok(Clients { load: load.clone(), shares: open_all(load, threads)? })
     }
 
     /// Runs the load.
@@ -159,12 +159,12 @@ impl Fleet {
         let drivers: Vec<_> = self
             .shares
             .into_iter()
-            .map(|buyers| {
+            .map(|connections| {
                 let (load, live) = (load.clone(), live.clone());
-                thread::spawn(move || drive(buyers, threads, &load, &live, begin))
+                thread::spawn(move || drive(connections, threads, &load, &live, begin))
             })
             .collect();
-        let (mut latency_us, mut phases, mut passed) = (new_histogram(), Vec::new(), new_histogram());
+        let (mut latency_us, mut phases, mut overtaken) = (new_histogram(), Vec::new(), new_histogram());
         let (mut turns, mut unsent, mut first_error) = (Vec::new(), 0, None);
         for driver in drivers {
             let share = driver.join().map_err(|_| ClientError::Protocol("a driver thread failed"))??;
@@ -175,7 +175,7 @@ impl Fleet {
                 let added = latency_us.add(latency).and_then(|()| phases[phase].add(latency));
                 added.map_err(|_| ClientError::Protocol("histogram"))?;
             }
-            passed.add(&share.passed).map_err(|_| ClientError::Protocol("histogram"))?;
+            overtaken.add(&share.overtaken).map_err(|_| ClientError::Protocol("histogram"))?;
             turns.extend(share.turns);
             unsent += share.unsent;
             first_error = first_error.or(share.first_error);
@@ -191,7 +191,7 @@ impl Fleet {
             progress: PerConnection::of(turns),
             unsent,
             latency_us,
-            passed,
+            overtaken,
             phases,
         })
     }
@@ -207,7 +207,7 @@ pub fn longest_over_median(waits: &Histogram<u64>) -> f64 {
     waits.max() as f64 / waits.value_at_quantile(0.5).max(1) as f64
 }
 
-fn open_all(load: &Load, threads: usize) -> Result<Vec<Vec<Buyer>>, ClientError> {
+fn open_all(load: &Load, threads: usize) -> Result<Vec<Vec<Connection>>, ClientError> {
     let openers: Vec<_> = (0..threads)
         .map(|thread| {
             let load = load.clone();
@@ -222,13 +222,13 @@ fn open_all(load: &Load, threads: usize) -> Result<Vec<Vec<Buyer>>, ClientError>
         .collect()
 }
 
-fn open_one(load: &Load, number: usize) -> Result<Buyer, ClientError> {
+fn open_one(load: &Load, number: usize) -> Result<Connection, ClientError> {
     let mut client = Client::connect(&load.target)?;
     for text in &load.set_up {
         client.query(text)?;
     }
     let statements = load.prepared.iter().map(|text| client.prepare(text)).collect::<Result<_, _>>()?;
-    Ok(Buyer::new(client.into_socket(), number, Steps::new(statements))?)
+    Ok(Connection::new(client.into_socket(), number, Steps::new(statements))?)
 }
 
 #[cfg(test)]
