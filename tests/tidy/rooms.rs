@@ -91,7 +91,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "client interval manifest",
             "clients house options reply",
             "hot_row process progress switch",
-            "contest floor",
+            "contest curve floor",
             "measure",
             "report",
             "sliced",

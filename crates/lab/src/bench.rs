@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 
+use crate::curve;
 use crate::experiment::{
     adaptive_hash, beside_scans, deadlock_switch, flash_sale, purge_lag, tickets, update_key, watching,
 };
@@ -12,9 +13,11 @@ use crate::process::raise_descriptor_limit;
 
 /// Every experiment.
 const ALL: &str = "all";
+/// No experiment but the picture of one.
+const CURVE: &str = "curve";
 
 /// Name and one line about each experiment.
-pub const EXPERIMENTS: [(&str, &str); 9] = [
+pub const EXPERIMENTS: [(&str, &str); 10] = [
     ("flash-sale", "E1: one row, 8 to 4,096 buyers"),
     ("deadlock-switch", "E1, E2: deadlock detection on and off; a cycle planted among 4,000 waiters"),
     ("purge-lag", "E2: a hot row under an open snapshot, second by second"),
@@ -23,6 +26,7 @@ pub const EXPERIMENTS: [(&str, &str); 9] = [
     ("update-key", "E5: updates of an indexed column, 1 to 64 threads"),
     ("beside-scans", "point selects beside four COUNT(*) scans, two workers"),
     ("watching", "E1 with every view read ten times a second, and without"),
+    (CURVE, "draws the result --from as the picture --output (SVG)"),
     (ALL, "one after the other, a JSON file of each in the folder --output"),
 ];
 
@@ -61,6 +65,7 @@ pub fn run(name: &str, options: &Options) -> Result<(), Box<dyn Error>> {
         "update-key" => update_key::run(options),
         "beside-scans" => beside_scans::run(options),
         "watching" => watching::run(options),
+        CURVE => curve::run(options),
         ALL => run_all(options),
         _ => Err(format!("no experiment {name:?}").into()),
     }
@@ -74,7 +79,7 @@ fn run_all(options: &Options) -> Result<(), Box<dyn Error>> {
         check_output(&folder.join("all.json"))?;
     }
     let mut failed = Vec::new();
-    for (name, _) in EXPERIMENTS.iter().filter(|(name, _)| *name != ALL) {
+    for (name, _) in EXPERIMENTS.iter().filter(|(name, _)| ![ALL, CURVE].contains(name)) {
         println!("\n== {name}");
         let output = options.output.as_ref().map(|folder| folder.join(format!("{name}.json")));
         if let Err(error) = run(name, &Options { output, ..options.clone() }) {

@@ -5,6 +5,7 @@ pub mod bench;
 pub mod client;
 pub mod clients;
 pub mod contest;
+pub mod curve;
 pub mod demo;
 pub mod dice;
 pub mod experiment;

@@ -31,6 +31,8 @@ pub struct Options {
     pub rate: Option<f64>,
     /// Small numbers everywhere: shows that it works, not how fast.
     pub quick: bool,
+    /// A file of results that is read, not made.
+    pub from: Option<PathBuf>,
     /// Where the JSON goes.
     pub output: Option<PathBuf>,
 }
@@ -52,6 +54,7 @@ impl Options {
             rows: None,
             rate: None,
             quick: false,
+            from: None,
             output: None,
         };
         let mut with_own = true;
@@ -98,6 +101,7 @@ impl Options {
             "--rounds" => self.rounds = Some(value.parse().ok().filter(|&rounds| rounds > 0)?),
             "--rows" => self.rows = Some(value.parse().ok().filter(|&rows| rows > 0)?),
             "--rate" => self.rate = Some(value.parse().ok().filter(|rate| (1.0..1e7).contains(rate))?),
+            "--from" if !value.is_empty() => self.from = Some(PathBuf::from(value)),
             "--output" if !value.is_empty() => self.output = Some(PathBuf::from(value)),
             _ => return None,
         }

@@ -145,3 +145,54 @@ fn statements_of_many_names_give_way() {
     assert_eq!(run(&mut session, "SHOW GRANTS FOR v1999"), "GRANT USAGE ON *.* TO `v1999`@`%`\n");
     assert_eq!(run(&mut session, "SHOW TABLES"), "");
 }
+
+/// Milliseconds of a worker that one poll may take among many rows, without optimization, in one of these
+/// statements. A sort, a join or a grouping that works on all rows at one go takes seconds. (What works for
+/// long within one row is another matter: another thread goes on with the group, `sys::relief`.)
+const STRETCH_MS_MAX: i64 = 250;
+
+/// Runs a statement; the longest poll in milliseconds of processor time, and what it gave.
+fn longest_stretch(session: &mut turnstile_session::Session, statement: &str) -> (i64, String) {
+    let mut out = Text::default();
+    let mut longest = 0;
+    {
+        let mut query = pin!(session.query(statement.as_bytes(), &mut out));
+        let mut context = Context::from_waker(Waker::noop());
+        loop {
+            let begun = worked();
+            let polled = query.as_mut().poll(&mut context);
+            longest = longest.max(worked() - begun);
+            if let Poll::Ready(done) = polled {
+                done.unwrap();
+                break;
+            }
+        }
+    }
+    (longest, out.text)
+}
+
+#[test]
+fn no_stretch_of_many_rows_is_long() {
+    let db = database();
+    let mut session = session(&db);
+    run(&mut session, "CREATE TABLE n (i INT PRIMARY KEY)");
+    let rows: Vec<String> = (0..600).map(|i| format!("({i})")).collect();
+    run(&mut session, &format!("INSERT INTO n VALUES {}", rows.join(",")));
+    let many = "(SELECT a.i * 600 + b.i AS v FROM n a, n b) d";
+    let statements = [
+        (format!("SELECT v FROM {many} ORDER BY v * 7919 % 360007 DESC LIMIT 200000, 1"), "148360\n"),
+        (format!("SELECT COUNT(*) FROM (SELECT v * 7919 % 360007 AS g, COUNT(*) FROM {many} GROUP BY g) e"), "360000\n"),
+        (format!("SELECT COUNT(DISTINCT v * 7919 % 360007) FROM {many}"), "360000\n"),
+        (
+            "WITH RECURSIVE r AS (SELECT 0 AS v UNION ALL SELECT v + 1 FROM r WHERE v < 300000) SELECT MAX(v) FROM r"
+                .to_string(),
+            "300000\n",
+        ),
+    ];
+    run(&mut session, "SET cte_max_recursion_depth = 1000000");
+    for (statement, expected) in statements {
+        let (longest, text) = longest_stretch(&mut session, &statement);
+        assert!(longest <= STRETCH_MS_MAX, "{statement}: {longest} ms at one go");
+        assert!(text.ends_with(expected), "{statement}: {text}");
+    }
+}

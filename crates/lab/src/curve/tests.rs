@@ -1,0 +1,44 @@
+//! Pictures of small results: where lines are, and what is refused.
+
+use serde_json::json;
+
+use super::*;
+
+fn result() -> Value {
+    let cell = |server: &str, connections: u64, tps: f64| json!({"server": server, "connections": connections, "tps": tps});
+    json!({
+        "manifest": {"cores": 2, "date": "2026-11-26T01:02:03Z"},
+        "published": {"1024": {"stock_tps": 30}},
+        "cells": [
+            cell("turnstile", 8, 10_000.0), cell("floor", 8, 40_000.0), cell("turnstile", 8, 30_000.0),
+            cell("turnstile", 8, 20_000.0), cell("turnstile", 2048, 20_000.0), cell("floor", 2048, 20_100.0),
+        ],
+    })
+}
+
+#[test]
+fn lines_go_through_the_medians() {
+    let svg = draw(&result()).expect("a result with cells is drawn");
+    // 40,000 is the scale's end, at the top; 20,000 lies in the middle between 44 and 344.
+    assert!(svg.contains("points=\"84.0,194.0 650.0,194.0\""), "{svg}");
+    assert!(svg.contains("points=\"84.0,44.0 650.0,193.3\""), "{svg}");
+    assert!(svg.contains("MySQL 5.6 as published: 30"), "{svg}");
+    assert!(svg.contains("2 cores, 2026-11-26"), "{svg}");
+}
+
+#[test]
+fn names_of_lines_that_end_together_do_not_cover_each_other() {
+    let svg = draw(&result()).expect("a result with cells is drawn");
+    let height = |name: &str| -> f64 {
+        let line = svg.lines().find(|line| line.ends_with(&format!(">{name}</text>"))).expect("a name");
+        let at = line.split("y=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a height");
+        at.parse().expect("a number")
+    };
+    assert!(height("turnstile") - height("floor") >= NAME_HEIGHT, "{svg}");
+}
+
+#[test]
+fn what_has_no_cells_is_no_curve() {
+    assert!(draw(&json!({})).is_err());
+    assert!(draw(&json!({"cells": [{"server": "turnstile"}]})).is_err());
+}
