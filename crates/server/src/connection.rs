@@ -12,51 +12,34 @@ use std::task::Poll;
 use std::time::Duration;
 
 use rustc_hash::FxHashMap;
-use turnstile_engine::interrupt::Interrupt;
+use turnstile_scheduler::Readiness;
 use turnstile_session::collation::Collation;
 use turnstile_session::error::SqlError;
-use turnstile_session::memory::Charge;
-use turnstile_session::session::{Session, SessionInit};
-use turnstile_session::sink::{ColumnMeta, ResultSink};
-use turnstile_session::value::Value;
+use turnstile_session::session::Session;
+use turnstile_session::sink::ResultSink;
 use turnstile_session::variables::SessionSettings;
 use turnstile_sys::relief;
+use turnstile_wire::capability::client;
+use turnstile_wire::command::{Command, parse};
+use turnstile_wire::handshake;
+use turnstile_wire::result::message_bytes;
+use turnstile_wire::write::{put_err, put_ok};
 
-use crate::auth;
-use crate::cursor::{self, CursorSink, OpenCursor};
-use crate::deadline::within;
 use crate::log;
 use crate::peer::Peer;
 use crate::shared::Shared;
 use crate::sink::WireSink;
 use crate::stream::{LONG_COPY_BYTES, ReadError, Stream};
-use turnstile_scheduler::{Interruptible, Readiness};
-use turnstile_wire::capability::{client, status};
-use turnstile_wire::command::{Command, parse};
-use turnstile_wire::handshake::{self, First, OFFERED, Response};
-use turnstile_wire::result::{
-    ParameterType, WrongParameter, decode_parameters, message_bytes, parse_parameters, put_column,
-};
-use turnstile_wire::write::{put_eof, put_err, put_ok};
+
+mod login;
+mod prepared;
+mod rare;
+
+use login::enter;
+use prepared::StatementState;
 
 /// Longest message before authentication: nobody needs more to log in.
 const LOGIN_BYTES_MAX: usize = 64 << 10;
-/// Default authentication plugin of new accounts, named in the greeting.
-const DEFAULT_PLUGIN: &str = "caching_sha2_password";
-
-/// What the connection remembers of a prepared statement.
-#[derive(Default)]
-struct StatementState {
-    types: Vec<ParameterType>,
-    long_data: Vec<Option<Vec<u8>>>,
-    long_bytes: usize,
-    /// What the long data holds of the session's memory.
-    charge: Charge,
-    /// Long data that could not be kept: told at the next execution, since COM_STMT_SEND_LONG_DATA has no
-    /// answer.
-    failed: Option<SqlError>,
-    cursor: Option<OpenCursor>,
-}
 
 /// How long a client may take to read the error that ends its connection.
 const FAREWELL: Duration = Duration::from_secs(5);
@@ -117,170 +100,6 @@ pub async fn serve(
     let entered = Box::pin(enter(stream, readiness, shared, peer, arrival)).await;
     if let Some(connection) = entered {
         connection.live().await;
-    }
-}
-
-/// A session whose client has gone is ended, whatever it waits for.
-#[derive(Debug)]
-struct KillWhenGone(Arc<Interrupt>);
-
-impl Interruptible for KillWhenGone {
-    fn client_gone(&self) {
-        self.0.kill_connection();
-    }
-}
-
-/// Lets a client in, if it proves who it is in time.
-async fn enter(
-    mut stream: Stream,
-    readiness: Arc<Readiness>,
-    shared: Arc<Shared>,
-    peer: Peer,
-    arrival: Arrival,
-) -> Option<Box<Connection>> {
-    let mut scramble = [0; handshake::SCRAMBLE_BYTES];
-    auth::fill_scramble(&mut scramble);
-    let patience = Duration::from_secs(shared.limit("connect_timeout"));
-    match within(patience, log_in(&mut stream, &shared, &peer, arrival, &mut scramble)).await {
-        Some(Ok(Some((session, capabilities)))) => {
-            stream.interrupt = Some(session.interrupt().clone());
-            stream.keep_account(&session);
-            readiness.interrupt_on_hangup(Arc::new(KillWhenGone(session.interrupt().clone())));
-            let packet_bytes_max = shared.limit("max_allowed_packet") as usize;
-            Some(Box::new(Connection {
-                stream,
-                readiness,
-                shared,
-                session,
-                settings: None,
-                peer,
-                capabilities,
-                scramble,
-                statements: FxHashMap::default(),
-                packet_bytes_max,
-            }))
-        }
-        None => {
-            shared.database.status().refused();
-            None
-        }
-        Some(_) => {
-            shared.database.status().refused();
-            let _ = stream.flush().await;
-            None
-        }
-    }
-}
-
-async fn log_in(
-    stream: &mut Stream,
-    shared: &Arc<Shared>,
-    peer: &Peer,
-    arrival: Arrival,
-    scramble: &mut [u8; handshake::SCRAMBLE_BYTES],
-) -> Result<Option<(Session, u32)>, ReadError> {
-    if let Some(error) = shared.refusal(arrival.extra, true) {
-        write_error(stream, &error);
-        return Ok(None);
-    }
-    let offered = OFFERED | if shared.keys.tls.is_some() { client::SSL } else { 0 };
-    let greeting = handshake::Greeting {
-        version: turnstile_session::version::VERSION,
-        connection_id: arrival.id as u32,
-        scramble,
-        capabilities: offered,
-        collation: 255,
-        status: status::AUTOCOMMIT,
-        plugin: DEFAULT_PLUGIN,
-    };
-    handshake::put_greeting(stream.writer.begin(), &greeting);
-    stream.writer.end();
-    stream.flush().await?;
-    let mut message = Vec::new();
-    stream.read_packet(&mut message, LOGIN_BYTES_MAX).await?;
-    let mut first = handshake::parse_first(&message);
-    if let (Ok(First::Tls), Some(config)) = (&first, &shared.keys.tls) {
-        stream.start_tls(config.clone())?;
-        stream.read_packet(&mut message, LOGIN_BYTES_MAX).await?;
-        first = handshake::parse_first(&message);
-    }
-    let Ok(First::Response(response)) = first else {
-        write_error(stream, &SqlError::new(1043, b"08S01", "Bad handshake"));
-        return Ok(None);
-    };
-    let capabilities = response.capabilities & offered;
-    if shared.limit("require_secure_transport") != 0 && !stream.is_tls() && !peer.is_local_socket {
-        write_error(stream, &SqlError::insecure_transport());
-        return Ok(None);
-    }
-    let opened = match auth::authenticate(stream, shared, peer, &response, scramble).await? {
-        Ok(account) => open_session(shared, peer, &response, account, arrival),
-        Err(error) => Err(error),
-    };
-    match opened {
-        Ok(session) => {
-            put_ok(stream.writer.begin(), 0, 0, 0, session.status_flags(), 0, "");
-            stream.writer.end();
-            stream.flush().await?;
-            Ok(Some((session, capabilities)))
-        }
-        Err(error) => {
-            write_error_in(stream, &error, Collation::by_id(u16::from(response.collation)));
-            Ok(None)
-        }
-    }
-}
-
-/// Begins the session of a client that has proved who it is, if there is room for it.
-fn open_session(
-    shared: &Arc<Shared>,
-    peer: &Peer,
-    response: &Response,
-    account: turnstile_session::accounts::AccountName,
-    arrival: Arrival,
-) -> Result<Session, SqlError> {
-    let init = session_init(arrival.id, peer, response, account);
-    let mut session = Session::new(shared.database.clone(), init)?;
-    if !session.may_exceed_connections()
-        && let Some(error) = shared.refusal(arrival.extra, false)
-    {
-        return Err(error);
-    }
-    check_sessions_of_account(shared, &session, &response.user)?;
-    if response.capabilities & client::INTERACTIVE != 0 {
-        session.set_interactive();
-    }
-    Ok(session)
-}
-
-/// Whether there is room for one more session of its account, itself counted already.
-fn check_sessions_of_account(shared: &Shared, session: &Session, user: &str) -> Result<(), SqlError> {
-    let own = session.own_connections_max();
-    if own > 0 && session.sessions_of_account() > own {
-        return Err(SqlError::user_limit_reached(user, "max_user_connections", own));
-    }
-    let most = shared.limit("max_user_connections");
-    if own == 0 && most > 0 && session.sessions_of_account() > most {
-        return Err(SqlError::too_many_user_connections(user));
-    }
-    Ok(())
-}
-
-fn session_init(
-    id: u64,
-    peer: &Peer,
-    response: &Response,
-    account: turnstile_session::accounts::AccountName,
-) -> SessionInit {
-    SessionInit {
-        connection_id: id,
-        user: response.user.clone(),
-        host: peer.shown.clone(),
-        account,
-        database: response.database.clone(),
-        collation: u16::from(response.collation),
-        found_rows: response.capabilities & client::FOUND_ROWS != 0,
-        multi_statements: response.capabilities & client::MULTI_STATEMENTS != 0,
     }
 }
 
@@ -489,66 +308,6 @@ impl Connection {
         write_error_in(&mut self.stream, error, self.session.settings().results);
     }
 
-    async fn rare_command(&mut self, command: Command<'_>) -> Result<(), SqlError> {
-        match command {
-            // A server that runs no statement is not alive to who asks that.
-            Command::Ping => {
-                self.session.check_engine()?;
-                self.ok();
-            }
-            Command::Debug => {
-                self.session.may_debug()?;
-                self.end_of_data();
-            }
-            Command::InitDb(name) => {
-                let name = std::str::from_utf8(name).map_err(|_| malformed())?;
-                self.session.use_db(name).await?;
-                self.ok();
-            }
-            Command::Prepare(text) => self.prepare(text).await?,
-            Command::Reset(statement) => {
-                let known = self.session.param_count(statement).is_some();
-                let state = self.statements.get_mut(&statement).filter(|_| known);
-                let state = state.ok_or_else(|| unknown_statement(statement))?;
-                state.long_data.clear();
-                state.long_bytes = 0;
-                state.charge.clear();
-                state.failed = None;
-                state.cursor = None;
-                self.ok();
-            }
-            Command::SetOption(option @ (0 | 1)) => {
-                self.session.set_multi_statements(option == 0);
-                self.end_of_data();
-            }
-            Command::FieldList { table, .. } => self.field_list(table).await?,
-            Command::Statistics => {
-                let text = self.shared.statistics_line();
-                self.stream.writer.begin().extend_from_slice(text.as_bytes());
-                self.stream.writer.end();
-            }
-            Command::ProcessKill(id) => self.in_words(&format!("KILL {id}")).await?,
-            Command::Refresh(bits) => self.in_words(&refresh_statement(bits)).await?,
-            Command::Shutdown => self.in_words("SHUTDOWN").await?,
-            Command::ResetConnection => {
-                self.session.reset().await?;
-                self.statements.clear();
-                self.ok();
-            }
-            Command::ChangeUser(payload) => self.change_user(payload).await?,
-            Command::Fetch { statement, rows } => self.fetch(statement, rows)?,
-            _ => return Err(SqlError::new(1047, b"08S01", "Unknown command")),
-        }
-        Ok(())
-    }
-
-    /// A command that is a statement in few bytes.
-    async fn in_words(&mut self, statement: &str) -> Result<(), SqlError> {
-        let status = self.session.status_flags();
-        let mut sink = WireSink::new(&mut self.stream, false, false, status, self.session.settings().results);
-        self.session.query(statement.as_bytes(), &mut sink).await
-    }
-
     /// A statement of a client that speaks another character set than UTF-8.
     async fn in_own_words(&mut self, text: &[u8]) -> Result<(), SqlError> {
         let decoded = self.session.settings().client_set.map(|set| set.decode_statement(text));
@@ -561,169 +320,6 @@ impl Connection {
             self.session.settings().results,
         );
         self.session.query(text, &mut sink).await
-    }
-
-    async fn prepare(&mut self, text: &[u8]) -> Result<(), SqlError> {
-        let decoded = self.session.settings().client_set.map(|set| set.decode_statement(text));
-        let text = decoded.as_ref().map_or(text, |text| text.as_bytes());
-        let prepared = self.session.prepare(text).await?;
-        let state = StatementState { charge: self.session.charge(), ..StatementState::default() };
-        self.statements.insert(prepared.id, state);
-        let out = self.stream.writer.begin();
-        out.push(0);
-        out.extend_from_slice(&prepared.id.to_le_bytes());
-        out.extend_from_slice(&(prepared.columns.len() as u16).to_le_bytes());
-        out.extend_from_slice(&(prepared.params.len() as u16).to_le_bytes());
-        out.push(0);
-        out.extend_from_slice(&prepared.warnings.to_le_bytes());
-        self.stream.writer.end();
-        self.definitions(&prepared.params);
-        self.definitions(&prepared.columns);
-        Ok(())
-    }
-
-    /// Column definitions and, for clients that expect it, the EOF behind them.
-    fn definitions(&mut self, columns: &[ColumnMeta]) {
-        if columns.is_empty() {
-            return;
-        }
-        for column in columns {
-            put_column(self.stream.writer.begin(), column, self.session.settings().results);
-            self.stream.writer.end();
-        }
-        if self.capabilities & client::DEPRECATE_EOF == 0 {
-            put_eof(self.stream.writer.begin(), self.session.status_flags(), 0);
-            self.stream.writer.end();
-        }
-    }
-
-    async fn execute(&mut self, id: u32, flags: u8, parameters: &[u8]) -> Result<(), SqlError> {
-        let count = self.session.param_count(id);
-        let (Some(count), Some(state)) = (count, self.statements.get_mut(&id)) else {
-            return Err(unknown_statement(id));
-        };
-        if let Some(error) = state.failed.take() {
-            return Err(error);
-        }
-        let mut values =
-            parse_parameters(parameters, count, &mut state.types, &state.long_data).map_err(|wrong| {
-                match wrong {
-                    WrongParameter::Malformed => malformed(),
-                    WrongParameter::OutOfRange(kind) => {
-                        SqlError::value_out_of_range(kind, "set_parameter_value")
-                    }
-                }
-            })?;
-        if let Some(set) = self.session.settings().client_set {
-            decode_parameters(&mut values, &state.types, set);
-        }
-        state.long_data.clear();
-        state.long_bytes = 0;
-        state.charge.clear();
-        state.cursor = None;
-        if cursor::is_asked_for(flags) {
-            return Box::pin(self.execute_for_cursor(id, &values)).await;
-        }
-        let deprecate_eof = self.capabilities & client::DEPRECATE_EOF != 0;
-        let mut sink = WireSink::new(
-            &mut self.stream,
-            true,
-            deprecate_eof,
-            self.session.status_flags(),
-            self.session.settings().results,
-        );
-        self.session.execute(id, &values, &mut sink).await
-    }
-
-    async fn execute_for_cursor(&mut self, id: u32, values: &[Value]) -> Result<(), SqlError> {
-        let deprecate_eof = self.capabilities & client::DEPRECATE_EOF != 0;
-        let results = self.session.settings().results;
-        let mut sink = CursorSink::new(&mut self.stream, deprecate_eof, results, self.session.charge());
-        self.session.execute(id, values, &mut sink).await?;
-        let opened = sink.opened();
-        if let Some(state) = self.statements.get_mut(&id) {
-            state.cursor = opened;
-        }
-        Ok(())
-    }
-
-    /// COM_STMT_FETCH. A cursor that has no more rows is closed.
-    fn fetch(&mut self, id: u32, rows: u32) -> Result<(), SqlError> {
-        self.session.begin_fetch(id, rows)?;
-        let state = self.statements.get_mut(&id);
-        let state = state.ok_or_else(|| unknown_statement(id))?;
-        let no_cursor = || SqlError::new(1421, b"HY000", format!("The statement ({id}) has no open cursor."));
-        let through = state.cursor.as_mut().ok_or_else(no_cursor)?.send(rows, &mut self.stream)?;
-        let of_cursor = if through { status::LAST_ROW_SENT } else { status::CURSOR_EXISTS };
-        if through {
-            state.cursor = None;
-        }
-        let deprecate_eof = self.capabilities & client::DEPRECATE_EOF != 0;
-        cursor::end(&mut self.stream, deprecate_eof, 0, self.session.status_flags() | of_cursor);
-        Ok(())
-    }
-
-    fn keep_long_data(&mut self, id: u32, parameter: u16, data: &[u8]) {
-        let (Some(count), Some(state)) = (self.session.param_count(id), self.statements.get_mut(&id)) else {
-            return;
-        };
-        let nth = usize::from(parameter);
-        if nth >= count {
-            state.failed = Some(malformed());
-        } else if state.long_bytes + data.len() > self.packet_bytes_max {
-            let text = "Parameter of prepared statement which is set through mysql_send_long_data() is longer than \
-                        'max_allowed_packet' bytes";
-            state.failed = Some(SqlError::new(1105, b"HY000", text));
-        } else if let Err(error) = state.charge.add(data.len()) {
-            state.failed = Some(error);
-        } else {
-            state.long_data.resize(state.long_data.len().max(nth + 1), None);
-            state.long_data[nth].get_or_insert_with(Vec::new).extend_from_slice(data);
-            state.long_bytes += data.len();
-        }
-    }
-
-    async fn field_list(&mut self, table: &[u8]) -> Result<(), SqlError> {
-        let table = std::str::from_utf8(table).map_err(|_| malformed())?;
-        for column in self.session.field_list(table).await? {
-            let out = self.stream.writer.begin();
-            put_column(out, &column, self.session.settings().results);
-            // COM_FIELD_LIST appends each column's default; unknown here, so NULL.
-            out.push(0xfb);
-            self.stream.writer.end();
-        }
-        self.end_of_data();
-        Ok(())
-    }
-
-    async fn change_user(&mut self, payload: &[u8]) -> Result<(), SqlError> {
-        let mut response =
-            handshake::parse_change_user(payload, self.capabilities).map_err(|_| malformed())?;
-        response.capabilities = self.capabilities;
-        let decided =
-            auth::authenticate(&mut self.stream, &self.shared, &self.peer, &response, &mut self.scramble)
-                .await;
-        let account = match decided {
-            Ok(Ok(account)) => account,
-            Ok(Err(error)) => {
-                // A failed change ends the connection, as in MySQL: the old identity is gone.
-                self.session.interrupt().kill_connection();
-                return Err(error);
-            }
-            Err(_) => {
-                self.session.interrupt().kill_connection();
-                return Err(malformed());
-            }
-        };
-        self.statements.clear();
-        let init = session_init(self.session.id(), &self.peer, &response, account);
-        self.session.change_user(init).await?;
-        if let Err(error) = check_sessions_of_account(&self.shared, &self.session, &response.user) {
-            self.session.interrupt().kill_connection();
-            return Err(error);
-        }
-        self.ok();
-        Ok(())
     }
 
     fn ok(&mut self) {
@@ -740,17 +336,4 @@ impl Connection {
 
 fn malformed() -> SqlError {
     SqlError::new(1835, b"HY000", "Malformed communication packet.")
-}
-
-fn unknown_statement(id: u32) -> SqlError {
-    let text = format!("Unknown prepared statement handler ({id}) given to mysql_stmt_precheck");
-    SqlError::new(1243, b"HY000", text)
-}
-
-/// The statement COM_REFRESH stands for. Bits of what this server does not have (threads' cache, replication)
-/// ask for nothing.
-fn refresh_statement(bits: u8) -> String {
-    let names = [(1, "PRIVILEGES"), (2, "LOGS"), (4, "TABLES"), (8, "HOSTS"), (16, "STATUS")];
-    let asked: Vec<&str> = names.iter().filter(|(bit, _)| bits & bit != 0).map(|(_, name)| *name).collect();
-    if asked.is_empty() { "DO 0".into() } else { format!("FLUSH {}", asked.join(", ")) }
 }

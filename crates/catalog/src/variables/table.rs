@@ -134,7 +134,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "collation_server" Both own Kind::Collation, "utf8mb4_0900_ai_ci", live("session/src/session/definition.rs"), "Collation of new databases that name none.";
     "completion_type" Both own Kind::Enum(&["NO_CHAIN", "CHAIN", "RELEASE"]), "NO_CHAIN", live("catalog/src/variables/settings.rs"), "What COMMIT does besides.";
     "connection_memory_limit" Both guarded uint(2 << 20, u64::MAX), "18446744073709551615", live("catalog/src/variables/settings.rs"), "Bytes that the statements of a session may hold for sorts, groups, joins, buffered rows and large values, its user variables and its row locks included. A statement that needs more ends with error 4082 and is undone. With the default the server sets half of global_connection_memory_limit when it starts.";
-    "connect_timeout" Global admin uint(2, 31536000), "10", live("server/src/connection.rs"), "Seconds a client may take to log in before it is sent away. For clients that are in, see wait_timeout.";
+    "connect_timeout" Global admin uint(2, 31536000), "10", live("server/src/connection/login.rs"), "Seconds a client may take to log in before it is sent away. For clients that are in, see wait_timeout.";
     "cte_max_recursion_depth" Both own uint(0, U32), "1000", live("catalog/src/variables/settings.rs"), "Most rounds of a query that WITH RECURSIVE lets read itself; one that would need more ends with error 3636. Raise it for deep trees and long series. For time instead of rounds, see max_execution_time.";
     "datadir" Global admin Kind::Text, "", start("server/src/serve.rs"), "Where the data is.";
     "default_authentication_plugin" Global admin Kind::Text, "caching_sha2_password", fixed, "Plugin of new accounts.";
@@ -264,7 +264,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "max_seeks_for_key" Both own uint(1, u64::MAX), "18446744073709551615", inert, "No effect.";
     "max_sort_length" Both own uint(4, 8388608), "1024", inert, "No effect.";
     "max_sp_recursion_depth" Both own uint(0, 255), "0", inert, "No effect.";
-    "max_user_connections" Both own uint(0, U32), "0", live("server/src/connection.rs"), "Connections at once of one account, 0 for no limit; one more gets error 1203. The global value counts, for clients to come.";
+    "max_user_connections" Both own uint(0, U32), "0", live("server/src/connection/login.rs"), "Connections at once of one account, 0 for no limit; one more gets error 1203. The global value counts, for clients to come.";
     "min_examined_row_limit" Both not_super uint(0, u64::MAX), "0", inert, "No effect.";
     "net_buffer_length" Both own uint(1024, 1048576), "16384", inert, "Reported only.";
     "net_read_timeout" Both own uint(1, 31536000), "30", live("catalog/src/variables/settings.rs"), "Seconds a client may pause in the middle of a message before the connection is closed with error 1159. Between messages wait_timeout counts.";
@@ -298,7 +298,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "read_only" Global admin Kind::Bool, "OFF", live("catalog/src/catalog/applied.rs"), "Only accounts with CONNECTION_ADMIN or SUPER may write (error 1290), and COMMIT of what others wrote before is refused. OFF switches super_read_only off too. Statements that run when it is set come to their end.";
     "read_rnd_buffer_size" Both own uint(1, 1 << 31), "262144", inert, "No effect.";
     "restrict_fk_on_non_standard_key" Both own Kind::Bool, "ON", live("catalog/src/variables/settings.rs"), "A foreign key must refer to a unique key of just its columns (error 6125). OFF: any key of the parent that begins with them will do, as before MySQL 8.4.";
-    "require_secure_transport" Global admin Kind::Bool, "OFF", live("server/src/connection.rs"), "Refuse clients that come neither by TLS nor by the Unix socket (3159).";
+    "require_secure_transport" Global admin Kind::Bool, "OFF", live("server/src/connection/login.rs"), "Refuse clients that come neither by TLS nor by the Unix socket (3159).";
     "secure_file_priv" Global admin Kind::Text, "NULL", fixed, "Files cannot be read or written by statements.";
     "server_id" Global admin uint(0, U32), "1", inert("*"), "Reported only.";
     "server_uuid" Global admin Kind::Text, "", fixed, "Names this data directory: kept in its file auto.cnf.";
