@@ -114,7 +114,8 @@ pub fn draw(result: &Value) -> Result<String, String> {
     if let Some((count, tps)) = published(result).filter(|(count, _)| (least..=most).contains(count)) {
         put(format!("<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"5\" fill=\"#b00020\"/>", x(count), y(tps)));
         let what = format!("MySQL 5.6 as published: {}", thousands(tps as u64));
-        put(words(x(count), y(tps) - 10.0, "middle", "#b00020", &what));
+        // Above the lines that run along the bottom, which are those this point is to be compared with.
+        put(words(x(count), y(tps) - 26.0, "middle", "#b00020", &what));
     }
     svg.push_str("</svg>\n");
     Ok(svg)

@@ -42,3 +42,19 @@ fn what_has_no_cells_is_no_curve() {
     assert!(draw(&json!({})).is_err());
     assert!(draw(&json!({"cells": [{"server": "turnstile"}]})).is_err());
 }
+
+#[test]
+fn the_picture_that_the_readme_shows_is_the_drawing_of_its_figures() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let read = |name: &str| fs::read_to_string(root.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let readme = read("README.md");
+    assert!(readme.contains("](docs/flash-sale.svg)"), "README shows no docs/flash-sale.svg");
+    let figures = readme.split("](bench/results/").nth(1).and_then(|rest| rest.split(')').next());
+    let figures = format!("bench/results/{}", figures.expect("README names no figures behind its picture"));
+    let result: Value = serde_json::from_str(&read(&figures)).expect("figures are JSON");
+    let drawn = draw(&result).expect("figures are drawn");
+    assert!(
+        drawn == read("docs/flash-sale.svg"),
+        "docs/flash-sale.svg is not what `turnstile bench curve --from={figures} --output=docs/flash-sale.svg` makes"
+    );
+}
