@@ -18,6 +18,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::mdl::Hold;
 use crate::parser::ParseOptions;
 use crate::registry::{Command, Entry, Names, Shown};
+use crate::session::accounts::role_statements;
 use crate::sink::{ColumnMeta, KeptPacket, ResultSink, status_flag};
 use crate::template::Scan;
 use crate::variables::{Priority, SessionSettings};
@@ -25,7 +26,7 @@ use crate::variables::{Priority, SessionSettings};
 mod accounts;
 mod aside;
 mod check;
-mod definition;
+mod ddl;
 mod explain;
 mod explain_forms;
 mod foreign_key;
@@ -146,17 +147,17 @@ impl Session {
             rights: KnownRights::default(),
         };
         session.begin_as(&init)?;
-        session.log_connect();
+        log::log_connect(&session);
         Ok(session)
     }
 
     fn begin_as(&mut self, init: &SessionInit) -> SqlResult<()> {
-        self.set_collation(init.collation);
+        set::set_collation(self, init.collation);
         self.multi_statements = init.multi_statements;
         self.state.set_found_rows_flag(init.found_rows);
         self.state.set_schema(None);
         self.settings_changed();
-        self.activate_at_login();
+        role_statements::activate_at_login(self);
         match &init.database {
             Some(name) if !name.is_empty() => self.use_schema(name),
             _ => Ok(()),
@@ -291,8 +292,8 @@ impl Session {
         self.interrupt.clear_query();
         self.entry.set_command(Command::Query, self.db.registry().now_us());
         text::announce(text);
-        self.log_command("Query", text);
-        let result = self.query_text(text, out).await;
+        log::log_command(self, "Query", text);
+        let result = text::query_text(self, text, out).await;
         self.after_statement(&result);
         result
     }
@@ -334,7 +335,7 @@ impl Session {
         }
         let now_us = self.db.registry().now_us();
         if now_us.saturating_sub(self.entry.since_us()) > self.settings.long_query_us {
-            self.note_slow(now_us, result.is_ok());
+            log::note_slow(self, now_us, result.is_ok());
         }
         self.entry.set_command(Command::Sleep, now_us);
         self.entry.show(|shown| shown.text = None);
@@ -352,7 +353,7 @@ impl Session {
 
     /// The implicit commit before statements that change definitions.
     pub(crate) async fn end_transaction(&mut self) -> SqlResult<()> {
-        self.commit().await
+        transaction::commit(self).await
     }
 
     /// Gives it all rights, whatever the accounts are: for statements of the server's own configuration
@@ -373,7 +374,7 @@ impl Session {
 
     /// COM_INIT_DB.
     pub async fn use_db(&mut self, name: &str) -> Result<(), SqlError> {
-        self.log_command("Init DB", name.as_bytes());
+        log::log_command(self, "Init DB", name.as_bytes());
         self.use_schema(name)
     }
 
@@ -381,7 +382,7 @@ impl Session {
         if name.is_empty() {
             return Err(SqlError::no_database_selected());
         }
-        self.ask_for_schema(name)?;
+        rights::ask_for_schema(self, name)?;
         let known = crate::virtual_table::VirtualTable::is_schema(name);
         if !known && self.db.dictionary().schema_collation(name).is_none() {
             return Err(SqlError::unknown_database(name));
@@ -395,7 +396,7 @@ impl Session {
     /// COM_FIELD_LIST: the columns of a table of the current database.
     pub async fn field_list(&mut self, table: &str) -> Result<Vec<ColumnMeta>, SqlError> {
         let schema = self.state.schema().ok_or_else(SqlError::no_database_selected)?;
-        self.ask_for_fields(&schema, table)?;
+        rights::ask_for_fields(self, &schema, table)?;
         let table = self.db.dictionary().table(&schema, table)?;
         let column = |(at, column): (usize, &crate::dictionary::Column)| ColumnMeta {
             traits: crate::mixing::Traits::of(&column.kind),
@@ -414,7 +415,7 @@ impl Session {
 
     /// COM_RESET_CONNECTION: rolls back and forgets everything but the connection.
     pub async fn reset(&mut self) -> Result<(), SqlError> {
-        self.rollback().await?;
+        transaction::rollback(self).await?;
         (self.table_locks, self.global_read_lock) = (None, None);
         self.state.user_locks().lock().release_all();
         self.state.reset();
@@ -437,7 +438,7 @@ impl Session {
         });
         self.db.registry().renamed();
         self.begin_as(&init)?;
-        self.log_connect();
+        log::log_connect(self);
         Ok(())
     }
 
@@ -456,8 +457,8 @@ impl Session {
     /// the transaction to the engine's background rollback.
     pub async fn finish(&mut self) {
         // A failed rollback is the engine's to repair at its next start; the session is gone either way.
-        let _ = self.rollback().await;
-        self.log_command("Quit", b"");
+        let _ = transaction::rollback(self).await;
+        log::log_command(self, "Quit", b"");
         (self.table_locks, self.global_read_lock) = (None, None);
         self.state.user_locks().lock().release_all();
     }

@@ -131,7 +131,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "check_proxy_users" Global admin Kind::Bool, "OFF", fixed, "Proxy users do not exist here.";
     "collation_connection" Both own Kind::Collation, "utf8mb4_0900_ai_ci", live("catalog/src/variables/settings.rs"), "Collation of literals.";
     "collation_database" Both own Kind::Collation, "utf8mb4_0900_ai_ci", inert, "Collation of the current database.";
-    "collation_server" Both own Kind::Collation, "utf8mb4_0900_ai_ci", live("session/src/session/definition.rs"), "Collation of new databases that name none.";
+    "collation_server" Both own Kind::Collation, "utf8mb4_0900_ai_ci", live("session/src/session/ddl.rs"), "Collation of new databases that name none.";
     "completion_type" Both own Kind::Enum(&["NO_CHAIN", "CHAIN", "RELEASE"]), "NO_CHAIN", live("catalog/src/variables/settings.rs"), "What COMMIT does besides.";
     "connection_memory_limit" Both guarded uint(2 << 20, u64::MAX), "18446744073709551615", live("catalog/src/variables/settings.rs"), "Bytes that the statements of a session may hold for sorts, groups, joins, buffered rows and large values, its user variables and its row locks included. A statement that needs more ends with error 4082 and is undone. With the default the server sets half of global_connection_memory_limit when it starts.";
     "connect_timeout" Global admin uint(2, 31536000), "10", live("server/src/connection/login.rs"), "Seconds a client may take to log in before it is sent away. For clients that are in, see wait_timeout.";

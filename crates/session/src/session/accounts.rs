@@ -1,7 +1,7 @@
 //! CREATE USER and the like, SET PASSWORD. GRANT and REVOKE are in `grant.rs`.
 
 mod grant;
-mod role_statements;
+pub(super) mod role_statements;
 mod staged;
 
 use std::collections::BTreeSet;
@@ -10,6 +10,7 @@ use super::Session;
 use crate::accounts::{Account, AccountName, Plugin};
 use crate::ast::{Authentication, Statement, UserName, UserSpec, UserStatement};
 use crate::error::{SqlError, SqlResult};
+use crate::session::{ddl, rights};
 
 pub(super) fn failed(command: &str, names: &[String]) -> SqlError {
     SqlError::operation_failed(command, names.join(","))
@@ -19,115 +20,115 @@ pub(super) fn quoted(name: &AccountName) -> String {
     format!("'{}'@'{}'", name.user, name.host)
 }
 
-impl Session {
-    pub(super) fn account_named(&self, name: &UserName) -> AccountName {
-        if name.is_current() { self.own_account() } else { AccountName::new(&name.user, &name.host) }
-    }
+pub(super) fn account_named(session: &Session, name: &UserName) -> AccountName {
+    if name.is_current() { session.own_account() } else { AccountName::new(&name.user, &name.host) }
+}
 
-    /// Runs a statement about accounts; it commits the open transaction first.
-    pub(crate) async fn account_statement(&mut self, statement: &Statement) -> SqlResult<()> {
-        if !matches!(statement, Statement::Role(_)) {
-            self.end_transaction().await?;
-        }
-        match statement {
-            Statement::User(user) => self.create_or_alter(user).await,
-            Statement::DropUser { users, if_exists } => self.drop_users(users, *if_exists).await,
-            Statement::RenameUser(pairs) => self.rename_users(pairs).await,
-            Statement::Grant(grant) => self.grant(grant).await,
-            Statement::Revoke(revoke) => self.revoke(revoke).await,
-            Statement::Role(role) => self.role_statement(role).await,
-            _ => Err(SqlError::not_supported_yet("this account statement")),
-        }
+/// Runs a statement about accounts; it commits the open transaction first.
+pub(crate) async fn account_statement(session: &mut Session, statement: &Statement) -> SqlResult<()> {
+    if !matches!(statement, Statement::Role(_)) {
+        session.end_transaction().await?;
     }
+    match statement {
+        Statement::User(user) => create_or_alter(session, user).await,
+        Statement::DropUser { users, if_exists } => drop_users(session, users, *if_exists).await,
+        Statement::RenameUser(pairs) => rename_users(session, pairs).await,
+        Statement::Grant(grant) => grant::grant(session, grant).await,
+        Statement::Revoke(revoke) => grant::revoke(session, revoke).await,
+        Statement::Role(role) => role_statements::role_statement(session, role).await,
+        _ => Err(SqlError::not_supported_yet("this account statement")),
+    }
+}
 
-    async fn create_or_alter(&mut self, user: &UserStatement) -> SqlResult<()> {
-        let command = if user.alter { "ALTER USER" } else { "CREATE USER" };
-        let (mut staged, mut wrong) = (self.stage().await?, Vec::new());
-        for spec in &user.users {
-            self.pace(&mut staged).await?;
-            let name = self.account_named(&spec.name);
-            let found = self.account_to_change(&staged, &name)?;
-            if found.is_some() != user.alter {
-                match user.if_exists_clause {
-                    false => wrong.push(quoted(&name)),
-                    true if user.alter => self.note(SqlError::unknown_authorization_id(quoted(&name))),
-                    true => self.note(SqlError::authorization_id_exists(quoted(&name))),
+async fn create_or_alter(session: &mut Session, user: &UserStatement) -> SqlResult<()> {
+    let command = if user.alter { "ALTER USER" } else { "CREATE USER" };
+    let (mut staged, mut wrong) = (staged::stage(session).await?, Vec::new());
+    for spec in &user.users {
+        staged::pace(session, &mut staged).await?;
+        let name = account_named(session, &spec.name);
+        let found = staged::account_to_change(session, &staged, &name)?;
+        if found.is_some() != user.alter {
+            match user.if_exists_clause {
+                false => wrong.push(quoted(&name)),
+                true if user.alter => {
+                    rights::note(session, SqlError::unknown_authorization_id(quoted(&name)))
                 }
-                continue;
+                true => rights::note(session, SqlError::authorization_id_exists(quoted(&name))),
             }
-            let mut account = found.unwrap_or_else(|| Account::new(name));
-            self.check_replaced(&account, spec.replaces.as_deref())?;
-            set_authentication(&mut account, spec)?;
-            account.locked = user.lock.unwrap_or(account.locked);
-            account.require_tls = user.require_tls.unwrap_or(account.require_tls);
-            if let Some(most) = user.user_connections_max {
-                account.user_connections_max = u32::try_from(most).unwrap_or(u32::MAX);
-            }
-            account.expired |= user.password_expired;
-            self.stage_default_roles(&staged, &mut account, &user.default_roles)?;
-            staged.put(account);
+            continue;
         }
-        if wrong.is_empty() { self.keep_staged(staged).await } else { Err(failed(command, &wrong)) }
-    }
-
-    async fn drop_users(&mut self, users: &[UserName], if_exists: bool) -> SqlResult<()> {
-        let staged = self.stage().await?;
-        let names = self.accounts_named(users);
-        self.drop_accounts(staged, "DROP USER", &names, if_exists).await
-    }
-
-    async fn rename_users(&mut self, pairs: &[(UserName, UserName)]) -> SqlResult<()> {
-        let mut staged = self.stage().await?;
-        // A role that somebody holds is not renamed, so this stays as it is.
-        let (held, mut gone) = (self.held_by_somebody(&mut staged).await?, BTreeSet::new());
-        for (old, new) in pairs {
-            self.pace(&mut staged).await?;
-            let (old, new) = (self.account_named(old), self.account_named(new));
-            let found = self.account_to_change(&staged, &old)?;
-            let taken = self.account_to_change(&staged, &new)?;
-            if found.is_some() && [&old, &new].iter().any(|one| held.contains(*one)) {
-                return Err(SqlError::rename_role());
-            }
-            let (Some(mut account), None) = (found, taken) else {
-                return Err(failed("RENAME USER", &[quoted(&old)]));
-            };
-            if self.database().accounts().mandatory().contains(&old) {
-                return Err(SqlError::rename_role());
-            }
-            staged.remove(&old);
-            account.name = new;
-            staged.put(account);
-            gone.insert(old);
+        let mut account = found.unwrap_or_else(|| Account::new(name));
+        check_replaced(session, &account, spec.replaces.as_deref())?;
+        set_authentication(&mut account, spec)?;
+        account.locked = user.lock.unwrap_or(account.locked);
+        account.require_tls = user.require_tls.unwrap_or(account.require_tls);
+        if let Some(most) = user.user_connections_max {
+            account.user_connections_max = u32::try_from(most).unwrap_or(u32::MAX);
         }
-        self.stage_loss_of_roles(&mut staged, &gone).await?;
-        self.keep_staged(staged).await
-    }
-
-    /// SET PASSWORD
-    pub(crate) async fn set_password(
-        &mut self,
-        user: Option<&UserName>,
-        password: &[u8],
-        replaces: Option<&[u8]>,
-    ) -> SqlResult<()> {
-        let name = user.map_or_else(|| self.own_account(), |name| self.account_named(name));
-        self.commit_before().await?;
-        let mut staged = self.stage().await?;
-        let missing = || SqlError::new(1133, b"42000", "Can't find any matching row in the user table");
-        let mut account = self.account_to_change(&staged, &name)?.ok_or_else(missing)?;
-        self.check_replaced(&account, replaces)?;
-        account.set_password(password);
+        account.expired |= user.password_expired;
+        role_statements::stage_default_roles(session, &staged, &mut account, &user.default_roles)?;
         staged.put(account);
-        self.keep_staged(staged).await
     }
+    if wrong.is_empty() { staged::keep_staged(session, staged).await } else { Err(failed(command, &wrong)) }
+}
 
-    /// REPLACE names the password that a session's own account has: errors 3891 and 3893.
-    fn check_replaced(&self, account: &Account, replaces: Option<&[u8]>) -> SqlResult<()> {
-        match replaces {
-            Some(_) if account.name != self.own_account() => Err(SqlError::password_replaces_unasked()),
-            Some(present) if !account.check_clear(present) => Err(SqlError::password_replaced_is_wrong()),
-            _ => Ok(()),
+async fn drop_users(session: &mut Session, users: &[UserName], if_exists: bool) -> SqlResult<()> {
+    let staged = staged::stage(session).await?;
+    let names = grant::accounts_named(session, users);
+    role_statements::drop_accounts(session, staged, "DROP USER", &names, if_exists).await
+}
+
+async fn rename_users(session: &mut Session, pairs: &[(UserName, UserName)]) -> SqlResult<()> {
+    let mut staged = staged::stage(session).await?;
+    // A role that somebody holds is not renamed, so this stays as it is.
+    let (held, mut gone) = (staged::held_by_somebody(session, &mut staged).await?, BTreeSet::new());
+    for (old, new) in pairs {
+        staged::pace(session, &mut staged).await?;
+        let (old, new) = (account_named(session, old), account_named(session, new));
+        let found = staged::account_to_change(session, &staged, &old)?;
+        let taken = staged::account_to_change(session, &staged, &new)?;
+        if found.is_some() && [&old, &new].iter().any(|one| held.contains(*one)) {
+            return Err(SqlError::rename_role());
         }
+        let (Some(mut account), None) = (found, taken) else {
+            return Err(failed("RENAME USER", &[quoted(&old)]));
+        };
+        if session.database().accounts().mandatory().contains(&old) {
+            return Err(SqlError::rename_role());
+        }
+        staged.remove(&old);
+        account.name = new;
+        staged.put(account);
+        gone.insert(old);
+    }
+    staged::stage_loss_of_roles(session, &mut staged, &gone).await?;
+    staged::keep_staged(session, staged).await
+}
+
+/// SET PASSWORD
+pub(crate) async fn set_password(
+    session: &mut Session,
+    user: Option<&UserName>,
+    password: &[u8],
+    replaces: Option<&[u8]>,
+) -> SqlResult<()> {
+    let name = user.map_or_else(|| session.own_account(), |name| account_named(session, name));
+    ddl::commit_before(session).await?;
+    let mut staged = staged::stage(session).await?;
+    let missing = || SqlError::new(1133, b"42000", "Can't find any matching row in the user table");
+    let mut account = staged::account_to_change(session, &staged, &name)?.ok_or_else(missing)?;
+    check_replaced(session, &account, replaces)?;
+    account.set_password(password);
+    staged.put(account);
+    staged::keep_staged(session, staged).await
+}
+
+/// REPLACE names the password that a session's own account has: errors 3891 and 3893.
+fn check_replaced(session: &Session, account: &Account, replaces: Option<&[u8]>) -> SqlResult<()> {
+    match replaces {
+        Some(_) if account.name != session.own_account() => Err(SqlError::password_replaces_unasked()),
+        Some(present) if !account.check_clear(present) => Err(SqlError::password_replaced_is_wrong()),
+        _ => Ok(()),
     }
 }
 

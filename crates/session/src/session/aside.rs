@@ -8,6 +8,7 @@ use crate::ast::{Decision, Statement};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::WarningLevel;
 use crate::parser::{Aside, Deprecated, Hint};
+use crate::session::rights;
 use crate::value::Value;
 use crate::variables::{self, Kind, SessionVariables, VARIABLES};
 
@@ -68,113 +69,105 @@ const OBEYED: &[&str] = &[
     "NO_SKIP_SCAN",
 ];
 
-impl Session {
-    /// Heeds what a statement says beside its tree. What comes back is to be given to [`Session::end_aside`].
-    pub(super) fn begin_aside(
-        &mut self,
-        aside: &Aside,
-        statement: &Statement,
-    ) -> Option<Box<SessionVariables>> {
-        self.warn_of(&aside.deprecated);
-        let table = table_of(statement);
-        for clause in &aside.clauses {
-            if let Decision::Told(level, error) = clause.decision(table) {
-                self.state.warnings.push(level, error);
-            }
-        }
-        let mut saved = None;
-        let (mut limit_ms, mut named, mut set) = (None, false, Vec::<&str>::new());
-        for hint in &aside.hints {
-            let told = match hint {
-                Hint::Wrong(complaint) => Err(SqlError::new(1064, b"42000", &**complaint)),
-                Hint::MaxExecutionTime(..) if !is_select(statement) => {
-                    Err(SqlError::execution_time_not_here())
-                }
-                Hint::MaxExecutionTime(_, false) => Err(SqlError::execution_time_not_here()),
-                Hint::MaxExecutionTime(ms, true) if limit_ms.is_some() => {
-                    Err(SqlError::conflicting_hint(format!("MAX_EXECUTION_TIME({ms})")))
-                }
-                Hint::MaxExecutionTime(ms, true) => {
-                    limit_ms = Some(*ms);
-                    Ok(())
-                }
-                Hint::SetVariable(name, value)
-                    if set.iter().any(|known| known.eq_ignore_ascii_case(name)) =>
-                {
-                    Err(SqlError::conflicting_hint(format!("SET_VAR({name}={value})")))
-                }
-                Hint::SetVariable(name, value) => {
-                    set.push(name);
-                    saved.get_or_insert_with(|| Box::new(self.state.variables.lock().clone()));
-                    self.set_by_hint(name, value)
-                }
-                Hint::ResourceGroup(name) => Err(SqlError::resource_group_missing(name)),
-                Hint::BlockName(name) if named => {
-                    Err(SqlError::conflicting_hint(format!("QB_NAME(`{name}`)")))
-                }
-                Hint::BlockName(_) => {
-                    named = true;
-                    Ok(())
-                }
-                // It forbids what is never done here.
-                Hint::Advice(name, _) if OBEYED.contains(&&**name) => Ok(()),
-                // Advice about how to find rows, which never changes what is found.
-                Hint::Advice(name, _) => Err(SqlError::hint_without_effect(name)),
-            };
-            if let Err(error) = told {
-                self.state.warnings.push(WarningLevel::Warning, error);
-            }
-        }
-        if saved.is_some() {
-            self.settings_changed();
-        }
-        if let Some(ms) = limit_ms {
-            saved.get_or_insert_with(|| Box::new(self.state.variables.lock().clone()));
-            Arc::make_mut(&mut self.settings).max_execution_ms = ms;
-        }
-        saved
-    }
-
-    /// Warns of old names.
-    pub(super) fn warn_of(&mut self, names: &[Deprecated]) {
-        for name in names {
-            let of_variable = |name: &str| VARIABLES[variables::find(name)?].deprecated_when_read();
-            if let Some(warning) = name.warning(of_variable) {
-                self.state.warnings.push(WarningLevel::Warning, warning);
-            }
+/// Heeds what a statement says beside its tree. What comes back is to be given to [`Session::end_aside`].
+pub(super) fn begin_aside(
+    session: &mut Session,
+    aside: &Aside,
+    statement: &Statement,
+) -> Option<Box<SessionVariables>> {
+    warn_of(session, &aside.deprecated);
+    let table = table_of(statement);
+    for clause in &aside.clauses {
+        if let Decision::Told(level, error) = clause.decision(table) {
+            session.state.warnings.push(level, error);
         }
     }
-
-    /// Gives the session its variables back.
-    pub(super) fn end_aside(&mut self, saved: Option<Box<SessionVariables>>) {
-        if let Some(saved) = saved {
-            self.state.restore_variables(*saved);
-            self.settings_changed();
-        }
-    }
-
-    fn set_by_hint(&mut self, name: &str, value: &str) -> SqlResult<()> {
-        let at = variables::find(name).ok_or_else(|| SqlError::unresolved_hint_name(name))?;
-        let definition = &VARIABLES[at];
-        if !HINTABLE.contains(&definition.name) {
-            return Err(SqlError::not_hintable_variable(definition.name));
-        }
-        let before = self.state.variables.lock().get(at);
-        let (accepted, cut) = match definition.kind {
-            Kind::Switches(_) => definition.accept_over(&before, &Value::text(value))?,
-            _ => definition.parse_option(value)?,
+    let mut saved = None;
+    let (mut limit_ms, mut named, mut set) = (None, false, Vec::<&str>::new());
+    for hint in &aside.hints {
+        let told = match hint {
+            Hint::Wrong(complaint) => Err(SqlError::new(1064, b"42000", &**complaint)),
+            Hint::MaxExecutionTime(..) if !is_select(statement) => Err(SqlError::execution_time_not_here()),
+            Hint::MaxExecutionTime(_, false) => Err(SqlError::execution_time_not_here()),
+            Hint::MaxExecutionTime(ms, true) if limit_ms.is_some() => {
+                Err(SqlError::conflicting_hint(format!("MAX_EXECUTION_TIME({ms})")))
+            }
+            Hint::MaxExecutionTime(ms, true) => {
+                limit_ms = Some(*ms);
+                Ok(())
+            }
+            Hint::SetVariable(name, value) if set.iter().any(|known| known.eq_ignore_ascii_case(name)) => {
+                Err(SqlError::conflicting_hint(format!("SET_VAR({name}={value})")))
+            }
+            Hint::SetVariable(name, value) => {
+                set.push(name);
+                saved.get_or_insert_with(|| Box::new(session.state.variables.lock().clone()));
+                set_by_hint(session, name, value)
+            }
+            Hint::ResourceGroup(name) => Err(SqlError::resource_group_missing(name)),
+            Hint::BlockName(name) if named => Err(SqlError::conflicting_hint(format!("QB_NAME(`{name}`)"))),
+            Hint::BlockName(_) => {
+                named = true;
+                Ok(())
+            }
+            // It forbids what is never done here.
+            Hint::Advice(name, _) if OBEYED.contains(&&**name) => Ok(()),
+            // Advice about how to find rows, which never changes what is found.
+            Hint::Advice(name, _) => Err(SqlError::hint_without_effect(name)),
         };
-        if let Some(asked) = definition.right.of_session() {
-            self.ask_to_set(asked)?;
+        if let Err(error) = told {
+            session.state.warnings.push(WarningLevel::Warning, error);
         }
-        definition.check_possible(&accepted)?;
-        let warning = definition.promises_nothing(Some(&before), &accepted);
-        self.state.set_variable(at, accepted);
-        if let Some(warning) = warning {
-            self.state.warnings.push(WarningLevel::Warning, warning);
-        }
-        if cut { Err(SqlError::truncated_wrong_value(definition.name, value)) } else { Ok(()) }
     }
+    if saved.is_some() {
+        session.settings_changed();
+    }
+    if let Some(ms) = limit_ms {
+        saved.get_or_insert_with(|| Box::new(session.state.variables.lock().clone()));
+        Arc::make_mut(&mut session.settings).max_execution_ms = ms;
+    }
+    saved
+}
+
+/// Warns of old names.
+pub(super) fn warn_of(session: &mut Session, names: &[Deprecated]) {
+    for name in names {
+        let of_variable = |name: &str| VARIABLES[variables::find(name)?].deprecated_when_read();
+        if let Some(warning) = name.warning(of_variable) {
+            session.state.warnings.push(WarningLevel::Warning, warning);
+        }
+    }
+}
+
+/// Gives the session its variables back.
+pub(super) fn end_aside(session: &mut Session, saved: Option<Box<SessionVariables>>) {
+    if let Some(saved) = saved {
+        session.state.restore_variables(*saved);
+        session.settings_changed();
+    }
+}
+
+fn set_by_hint(session: &mut Session, name: &str, value: &str) -> SqlResult<()> {
+    let at = variables::find(name).ok_or_else(|| SqlError::unresolved_hint_name(name))?;
+    let definition = &VARIABLES[at];
+    if !HINTABLE.contains(&definition.name) {
+        return Err(SqlError::not_hintable_variable(definition.name));
+    }
+    let before = session.state.variables.lock().get(at);
+    let (accepted, cut) = match definition.kind {
+        Kind::Switches(_) => definition.accept_over(&before, &Value::text(value))?,
+        _ => definition.parse_option(value)?,
+    };
+    if let Some(asked) = definition.right.of_session() {
+        rights::ask_to_set(session, asked)?;
+    }
+    definition.check_possible(&accepted)?;
+    let warning = definition.promises_nothing(Some(&before), &accepted);
+    session.state.set_variable(at, accepted);
+    if let Some(warning) = warning {
+        session.state.warnings.push(WarningLevel::Warning, warning);
+    }
+    if cut { Err(SqlError::truncated_wrong_value(definition.name, value)) } else { Ok(()) }
 }
 
 fn is_select(statement: &Statement) -> bool {

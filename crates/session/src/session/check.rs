@@ -16,7 +16,6 @@ use turnstile_engine::{Isolation, Read, ScanIndex, ScanSpec, Txn, TxnOptions, Vi
 
 use super::Session;
 use super::maintain::Said;
-use super::show;
 use super::statement::Outcome;
 use crate::accounts::Privileges;
 use crate::ast::{TableMaintenance, TableName};
@@ -25,6 +24,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::expr::WarningLevel;
 use crate::functions::crc32;
 use crate::row_codec::RowView;
+use crate::session::{ddl, show, statement, transaction};
 use crate::sink::ResultSink;
 use crate::used_tables::{Asked, Used};
 use crate::value::Value;
@@ -42,133 +42,131 @@ fn read_of(name: &TableName, needs: Privileges) -> Used {
     }
 }
 
-impl Session {
-    /// Checks a table that was there a moment ago, outside any transaction.
-    pub(super) async fn check_table(&mut self, name: &TableName) -> SqlResult<Vec<Said>> {
-        // That something is held on it has been asked before: `Need::SomeOfTable`.
-        self.enter_for(&[read_of(name, Privileges::NONE)]).await?;
-        let table = self.db.dictionary().table(&self.schema_of(name)?, &name.table)?;
-        let checked = match self.check_trees(&table).await {
-            Ok(()) => self.check_rows(&table).await,
-            Err(error) => Err(error),
-        };
-        self.commit().await?;
-        match checked {
-            Ok(None) => Ok(vec![("status", "OK".into())]),
-            Ok(Some(found)) => Ok(vec![("Warning", found), ("error", "Corrupt".into())]),
-            Err(error) if error.code == SqlError::query_interrupted().code => Err(error),
-            Err(error) => Ok(vec![("Warning", error.message), ("error", "Corrupt".into())]),
+/// Checks a table that was there a moment ago, outside any transaction.
+pub(super) async fn check_table(session: &mut Session, name: &TableName) -> SqlResult<Vec<Said>> {
+    // That something is held on it has been asked before: `Need::SomeOfTable`.
+    statement::enter_for(session, &[read_of(name, Privileges::NONE)]).await?;
+    let table = session.db.dictionary().table(&ddl::schema_of(session, name)?, &name.table)?;
+    let checked = match check_trees(session, &table).await {
+        Ok(()) => check_rows(session, &table).await,
+        Err(error) => Err(error),
+    };
+    transaction::commit(session).await?;
+    match checked {
+        Ok(None) => Ok(vec![("status", "OK".into())]),
+        Ok(Some(found)) => Ok(vec![("Warning", found), ("error", "Corrupt".into())]),
+        Err(error) if error.code == SqlError::query_interrupted().code => Err(error),
+        Err(error) => Ok(vec![("Warning", error.message), ("error", "Corrupt".into())]),
+    }
+}
+
+async fn check_trees(session: &mut Session, table: &Table) -> SqlResult<()> {
+    let secondaries = table.engine.secondaries.iter().map(|one| one.id);
+    let mut slice = Slice::default();
+    for tree in secondaries.chain([table.engine.clustered]) {
+        session.interrupt.check()?;
+        slice.breathe().await;
+        session.db.engine().verify_index(tree)?;
+    }
+    Ok(())
+}
+
+/// What is wrong with the rows, if anything is.
+async fn check_rows(session: &mut Session, table: &Table) -> SqlResult<Option<String>> {
+    let mut txn = session.db.engine().begin(TxnOptions {
+        isolation: Isolation::RepeatableRead,
+        read_only: true,
+        autocommit: false,
+        lock_wait_timeout_ms: session.settings.row_lock_wait_ms,
+        interrupt: session.interrupt.clone(),
+        card: session.entry.card.clone(),
+    });
+    let found = compare_counts(session, &mut txn, table).await;
+    txn.leave_engine();
+    txn.rollback().await?;
+    found
+}
+
+async fn compare_counts(session: &Session, txn: &mut Txn, table: &Table) -> SqlResult<Option<String>> {
+    let mut rows = 0u64;
+    let mut unreadable = 0u64;
+    let mut visit = |row: &[u8]| {
+        rows += 1;
+        unreadable += u64::from(RowView::new(&table.layout, row).is_err());
+    };
+    scan_rows(session, txn, table, ScanIndex::Clustered, &mut visit).await?;
+    if unreadable > 0 {
+        return Ok(Some(format!("{unreadable} of {rows} rows cannot be read")));
+    }
+    for nth in 0..table.keys().len() {
+        let mut entries = 0u64;
+        scan_rows(session, txn, table, table.scan_index(nth), &mut |_| entries += 1).await?;
+        if entries != rows {
+            let key = &table.keys()[nth].name;
+            return Ok(Some(format!("Index '{key}' contains {entries} entries, should be {rows}.")));
         }
     }
+    Ok(None)
+}
 
-    async fn check_trees(&mut self, table: &Table) -> SqlResult<()> {
-        let secondaries = table.engine.secondaries.iter().map(|one| one.id);
-        let mut slice = Slice::default();
-        for tree in secondaries.chain([table.engine.clustered]) {
-            self.interrupt.check()?;
-            slice.breathe().await;
-            self.db.engine().verify_index(tree)?;
+async fn scan_rows(
+    session: &Session,
+    txn: &mut Txn,
+    table: &Table,
+    index: ScanIndex,
+    visit: &mut (dyn FnMut(&[u8]) + Send),
+) -> SqlResult<()> {
+    let (lower, upper) = (Bound::Unbounded, Bound::Unbounded);
+    let spec = ScanSpec { index, lower, upper, reverse: false, mode: Read::Consistent, fetch_row: true };
+    let mut scan = txn.scan(&table.engine, spec);
+    let mut slice = Slice::default();
+    let mut on_row = |_: &[u8], _: &[u8], row: &[u8]| {
+        visit(row);
+        Visit::Continue
+    };
+    loop {
+        session.interrupt.check()?;
+        slice.breathe().await;
+        if !txn.scan_batch(&mut scan, &mut on_row).await? {
+            return Ok(());
         }
-        Ok(())
     }
+}
 
-    /// What is wrong with the rows, if anything is.
-    async fn check_rows(&mut self, table: &Table) -> SqlResult<Option<String>> {
-        let mut txn = self.db.engine().begin(TxnOptions {
-            isolation: Isolation::RepeatableRead,
-            read_only: true,
-            autocommit: false,
-            lock_wait_timeout_ms: self.settings.row_lock_wait_ms,
-            interrupt: self.interrupt.clone(),
-            card: self.entry.card.clone(),
-        });
-        let found = self.compare_counts(&mut txn, table).await;
-        txn.leave_engine();
-        txn.rollback().await?;
-        found
-    }
-
-    async fn compare_counts(&self, txn: &mut Txn, table: &Table) -> SqlResult<Option<String>> {
-        let mut rows = 0u64;
-        let mut unreadable = 0u64;
-        let mut visit = |row: &[u8]| {
-            rows += 1;
-            unreadable += u64::from(RowView::new(&table.layout, row).is_err());
-        };
-        self.scan_rows(txn, table, ScanIndex::Clustered, &mut visit).await?;
-        if unreadable > 0 {
-            return Ok(Some(format!("{unreadable} of {rows} rows cannot be read")));
-        }
-        for nth in 0..table.keys().len() {
-            let mut entries = 0u64;
-            self.scan_rows(txn, table, table.scan_index(nth), &mut |_| entries += 1).await?;
-            if entries != rows {
-                let key = &table.keys()[nth].name;
-                return Ok(Some(format!("Index '{key}' contains {entries} entries, should be {rows}.")));
+/// CHECKSUM TABLE: of the rows that the session's transaction sees, NULL for QUICK. A table that is
+/// missing has none, and a warning.
+pub(super) async fn checksum_tables(
+    session: &mut Session,
+    work: &TableMaintenance,
+    out: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    let mut lines = show::Table::new(&[("Table", 's'), ("Checksum", 'n')]);
+    for name in &work.tables {
+        let schema = ddl::schema_of(session, name)?;
+        let sum = match session.db.dictionary().table(&schema, &name.table) {
+            // No checksum is kept beside the rows.
+            Ok(_) if work.quick => Value::Null,
+            Ok(_) => Value::UInt(u64::from(checksum(session, name).await?)),
+            Err(error) => {
+                session.state.warnings.push(WarningLevel::Error, error);
+                Value::Null
             }
-        }
-        Ok(None)
-    }
-
-    async fn scan_rows(
-        &self,
-        txn: &mut Txn,
-        table: &Table,
-        index: ScanIndex,
-        visit: &mut (dyn FnMut(&[u8]) + Send),
-    ) -> SqlResult<()> {
-        let (lower, upper) = (Bound::Unbounded, Bound::Unbounded);
-        let spec = ScanSpec { index, lower, upper, reverse: false, mode: Read::Consistent, fetch_row: true };
-        let mut scan = txn.scan(&table.engine, spec);
-        let mut slice = Slice::default();
-        let mut on_row = |_: &[u8], _: &[u8], row: &[u8]| {
-            visit(row);
-            Visit::Continue
         };
-        loop {
-            self.interrupt.check()?;
-            slice.breathe().await;
-            if !txn.scan_batch(&mut scan, &mut on_row).await? {
-                return Ok(());
-            }
-        }
+        lines.push(vec![Value::text(format!("{schema}.{}", name.table)), sum]);
     }
+    show::write_table(&lines, out)
+}
 
-    /// CHECKSUM TABLE: of the rows that the session's transaction sees, NULL for QUICK. A table that is
-    /// missing has none, and a warning.
-    pub(super) async fn checksum_tables(
-        &mut self,
-        work: &TableMaintenance,
-        out: &mut dyn ResultSink,
-    ) -> SqlResult<Outcome> {
-        let mut lines = show::Table::new(&[("Table", 's'), ("Checksum", 'n')]);
-        for name in &work.tables {
-            let schema = self.schema_of(name)?;
-            let sum = match self.db.dictionary().table(&schema, &name.table) {
-                // No checksum is kept beside the rows.
-                Ok(_) if work.quick => Value::Null,
-                Ok(_) => Value::UInt(u64::from(self.checksum(name).await?)),
-                Err(error) => {
-                    self.state.warnings.push(WarningLevel::Error, error);
-                    Value::Null
-                }
-            };
-            lines.push(vec![Value::text(format!("{schema}.{}", name.table)), sum]);
-        }
-        self.write_table(&lines, out)
-    }
-
-    async fn checksum(&mut self, name: &TableName) -> SqlResult<u32> {
-        self.enter_for(&[read_of(name, Privileges::SELECT)]).await?;
-        let table = self.db.dictionary().table(&self.schema_of(name)?, &name.table)?;
-        let Some(mut open) = self.open.take() else { return Err(SqlError::query_interrupted()) };
-        let savepoint = open.txn.savepoint();
-        open.txn.begin_statement(Operation::FetchingRows);
-        let mut sum = 0u32;
-        let mut add = |row: &[u8]| sum = sum.wrapping_add(crc32(row));
-        let done = self.scan_rows(&mut open.txn, &table, ScanIndex::Clustered, &mut add).await;
-        open.txn.leave_engine();
-        self.open = Some(open);
-        self.leave(savepoint, done.map(|()| sum)).await
-    }
+async fn checksum(session: &mut Session, name: &TableName) -> SqlResult<u32> {
+    statement::enter_for(session, &[read_of(name, Privileges::SELECT)]).await?;
+    let table = session.db.dictionary().table(&ddl::schema_of(session, name)?, &name.table)?;
+    let Some(mut open) = session.open.take() else { return Err(SqlError::query_interrupted()) };
+    let savepoint = open.txn.savepoint();
+    open.txn.begin_statement(Operation::FetchingRows);
+    let mut sum = 0u32;
+    let mut add = |row: &[u8]| sum = sum.wrapping_add(crc32(row));
+    let done = scan_rows(session, &mut open.txn, &table, ScanIndex::Clustered, &mut add).await;
+    open.txn.leave_engine();
+    session.open = Some(open);
+    transaction::leave(session, savepoint, done.map(|()| sum)).await
 }

@@ -16,6 +16,7 @@ use crate::plan::query::{
 };
 use crate::reads_lock::ReadsLock;
 use crate::row_plan::PlanKind;
+use crate::session::{rights, show, statement, transaction};
 use crate::sink::ResultSink;
 use crate::value::Value;
 
@@ -33,75 +34,70 @@ fn text(text: impl AsRef<str>) -> Value {
     Value::text(text.as_ref())
 }
 
-impl Session {
-    /// EXPLAIN
-    pub(super) async fn explain(
-        &mut self,
-        explain: &Explain,
-        params: &[Value],
-        out: &mut dyn ResultSink,
-    ) -> SqlResult<Outcome> {
-        if explain.analyze {
-            return Err(SqlError::not_supported_yet("this form of EXPLAIN"));
-        }
-        let ExplainTarget::Statement(statement) = &explain.target else {
-            return Err(SqlError::not_supported_yet("EXPLAIN FOR CONNECTION"));
-        };
-        self.enter_for(&crate::used_tables::of_statement(statement)).await?;
-        let parameters = Parameters::of_kinds(actual(params));
-        let plan = match self.plan_rows((statement, ReadsLock::of(statement)), params, &parameters) {
-            Ok(plan) => plan,
-            Err(error) => return self.abandon(error).await,
-        };
-        if let Err(error) = self.ask_for_columns(&plan.uses) {
-            return self.abandon(error).await;
-        }
-        if self.open.as_ref().is_some_and(|open| open.autocommit) {
-            self.rollback().await?;
-        }
-        let columns = [
-            ("id", 'n'),
-            ("select_type", 's'),
-            ("table", 's'),
-            ("partitions", 's'),
-            ("type", 's'),
-            ("possible_keys", 's'),
-            ("key", 's'),
-            ("key_len", 's'),
-            ("ref", 's'),
-            ("rows", 'n'),
-            ("filtered", 's'),
-            ("Extra", 't'),
-        ];
-        let mut lines = Lines {
-            table: Table::new(&columns),
-            next_id: 1,
-            shown: HashSet::new(),
-            waiting: VecDeque::new(),
-        };
-        match &plan.kind {
-            PlanKind::Query(plan) => lines.query(plan, "SIMPLE"),
-            PlanKind::Change(plan, update) => {
-                lines.select(&plan.select, if *update { "UPDATE" } else { "DELETE" });
-            }
-            PlanKind::Insert(plan) => {
-                let line = Line { kind: "ALL", ..Line::default() };
-                lines.push("INSERT", plan.table.name(), line);
-                if let InsertSource::Query(query) = &plan.source {
-                    lines.query(query, "SIMPLE");
-                }
-            }
-        }
-        lines.commons();
-        let whole = match explain.format {
-            None | Some(ExplainFormat::Traditional) => return self.write_table(&lines.table, out),
-            Some(ExplainFormat::Tree) => explain_forms::tree(lines.table.rows()),
-            Some(ExplainFormat::Json) => explain_forms::json(lines.table.rows()),
-        };
-        let mut table = Table::new(&[("EXPLAIN", 't')]);
-        table.push(vec![text(whole)]);
-        self.write_table(&table, out)
+/// EXPLAIN
+pub(super) async fn explain(
+    session: &mut Session,
+    explain: &Explain,
+    params: &[Value],
+    out: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    if explain.analyze {
+        return Err(SqlError::not_supported_yet("this form of EXPLAIN"));
     }
+    let ExplainTarget::Statement(statement) = &explain.target else {
+        return Err(SqlError::not_supported_yet("EXPLAIN FOR CONNECTION"));
+    };
+    statement::enter_for(session, &crate::used_tables::of_statement(statement)).await?;
+    let parameters = Parameters::of_kinds(actual(params));
+    let plan = match statement::plan_rows(session, (statement, ReadsLock::of(statement)), params, &parameters)
+    {
+        Ok(plan) => plan,
+        Err(error) => return statement::abandon(session, error).await,
+    };
+    if let Err(error) = rights::ask_for_columns(session, &plan.uses) {
+        return statement::abandon(session, error).await;
+    }
+    if session.open.as_ref().is_some_and(|open| open.autocommit) {
+        transaction::rollback(session).await?;
+    }
+    let columns = [
+        ("id", 'n'),
+        ("select_type", 's'),
+        ("table", 's'),
+        ("partitions", 's'),
+        ("type", 's'),
+        ("possible_keys", 's'),
+        ("key", 's'),
+        ("key_len", 's'),
+        ("ref", 's'),
+        ("rows", 'n'),
+        ("filtered", 's'),
+        ("Extra", 't'),
+    ];
+    let mut lines =
+        Lines { table: Table::new(&columns), next_id: 1, shown: HashSet::new(), waiting: VecDeque::new() };
+    match &plan.kind {
+        PlanKind::Query(plan) => lines.query(plan, "SIMPLE"),
+        PlanKind::Change(plan, update) => {
+            lines.select(&plan.select, if *update { "UPDATE" } else { "DELETE" });
+        }
+        PlanKind::Insert(plan) => {
+            let line = Line { kind: "ALL", ..Line::default() };
+            lines.push("INSERT", plan.table.name(), line);
+            if let InsertSource::Query(query) = &plan.source {
+                lines.query(query, "SIMPLE");
+            }
+        }
+    }
+    lines.commons();
+    let whole = match explain.format {
+        None | Some(ExplainFormat::Traditional) => return show::write_table(&lines.table, out),
+        Some(ExplainFormat::Tree) => explain_forms::tree(lines.table.rows()),
+        Some(ExplainFormat::Json) => explain_forms::json(lines.table.rows()),
+    };
+    let mut table = Table::new(&[("EXPLAIN", 't')]);
+    table.push(vec![text(whole)]);
+    show::write_table(&table, out)
 }
 
 /// What varies between lines.

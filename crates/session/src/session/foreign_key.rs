@@ -15,6 +15,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::mdl::Mode;
 use crate::plan::foreign_key::ForeignPlan;
 use crate::row_plan::{PlanKind, RowPlan};
+use crate::session::{statement, transaction};
 
 impl RowPlan {
     /// Whether foreign keys take part.
@@ -37,41 +38,40 @@ impl RowPlan {
     }
 }
 
-impl Session {
-    /// Takes the gates that a plan asks for besides those of its statement's tables. False: the plan is out
-    /// of date.
-    pub(super) async fn hold_related(&mut self, plan: &RowPlan) -> SqlResult<bool> {
-        if !self.settings.foreign_key_checks {
-            return Ok(true);
-        }
-        let wanted = plan.foreign();
-        if self.table_locks.is_none() {
-            for (table, mode) in wanted.iter().flat_map(|foreign| &foreign.gates) {
-                let gate = &table.gate;
-                let held = self.open.as_ref().and_then(|open| open.held(gate));
-                if held.is_some_and(|held| held == Mode::Write || *mode == Mode::Read) {
-                    continue;
-                }
-                let hold = match gate.try_enter(*mode, held.is_some()) {
-                    Some(hold) => hold,
-                    None if *mode == Mode::Write && self.global_read_lock.is_some() => {
-                        return self.abandon(SqlError::conflicting_read_lock()).await;
-                    }
-                    None => {
-                        self.db.status().gate_wait();
-                        let card = self.entry.card.clone();
-                        let _note = card.waits(WaitingFor::Definition);
-                        let entered = gate.enter(*mode, held.is_some(), &mut self.gate_patience()).await;
-                        match entered {
-                            Ok(hold) => hold,
-                            Err(error) => return self.abandon(error).await,
-                        }
-                    }
-                };
-                self.enter_quietly().holds.push(hold);
-            }
-        }
-        let version = self.db.dictionary().version();
-        Ok(wanted.iter().all(|foreign| foreign.version == version))
+/// Takes the gates that a plan asks for besides those of its statement's tables. False: the plan is out
+/// of date.
+pub(super) async fn hold_related(session: &mut Session, plan: &RowPlan) -> SqlResult<bool> {
+    if !session.settings.foreign_key_checks {
+        return Ok(true);
     }
+    let wanted = plan.foreign();
+    if session.table_locks.is_none() {
+        for (table, mode) in wanted.iter().flat_map(|foreign| &foreign.gates) {
+            let gate = &table.gate;
+            let held = session.open.as_ref().and_then(|open| open.held(gate));
+            if held.is_some_and(|held| held == Mode::Write || *mode == Mode::Read) {
+                continue;
+            }
+            let hold = match gate.try_enter(*mode, held.is_some()) {
+                Some(hold) => hold,
+                None if *mode == Mode::Write && session.global_read_lock.is_some() => {
+                    return statement::abandon(session, SqlError::conflicting_read_lock()).await;
+                }
+                None => {
+                    session.db.status().gate_wait();
+                    let card = session.entry.card.clone();
+                    let _note = card.waits(WaitingFor::Definition);
+                    let entered =
+                        gate.enter(*mode, held.is_some(), &mut transaction::gate_patience(session)).await;
+                    match entered {
+                        Ok(hold) => hold,
+                        Err(error) => return statement::abandon(session, error).await,
+                    }
+                }
+            };
+            transaction::enter_quietly(session).holds.push(hold);
+        }
+    }
+    let version = session.db.dictionary().version();
+    Ok(wanted.iter().all(|foreign| foreign.version == version))
 }

@@ -29,6 +29,7 @@ use crate::dictionary::{Table, TableName as FullName};
 use crate::error::{SqlError, SqlResult};
 use crate::mdl::{Hold, Mode};
 use crate::plan::foreign_key;
+use crate::session::{ddl, rights, transaction};
 use crate::used_tables::Used;
 use crate::virtual_table::VirtualTable;
 use turnstile_engine::session_card::WaitingFor;
@@ -135,169 +136,173 @@ impl TableLocks {
     }
 }
 
-impl Session {
-    /// LOCK TABLES
-    pub(super) async fn lock_tables(&mut self, tables: &[LockedTable]) -> SqlResult<()> {
-        let mut entries = Vec::new();
-        for one in tables {
-            let shown = one.alias.as_ref().unwrap_or(&one.name.table);
-            entries.push(self.entry(&one.name, shown, one.write)?);
-        }
-        self.lock_entries(entries).await
+/// LOCK TABLES
+pub(super) async fn lock_tables(session: &mut Session, tables: &[LockedTable]) -> SqlResult<()> {
+    let mut entries = Vec::new();
+    for one in tables {
+        let shown = one.alias.as_ref().unwrap_or(&one.name.table);
+        entries.push(entry(session, &one.name, shown, one.write)?);
     }
+    lock_entries(session, entries).await
+}
 
-    /// A table to be locked.
-    fn entry(&self, name: &TableName, shown: &str, write: bool) -> SqlResult<Entry> {
-        let schema = self.schema_of(name)?;
-        if VirtualTable::is_schema(&schema) {
-            return Err(self.denied_database(&schema));
-        }
-        if write && self.global_read_lock.is_some() {
-            return Err(SqlError::conflicting_read_lock());
-        }
-        Ok(Entry { schema, table: name.table.clone(), shown: shown.into(), write })
+/// A table to be locked.
+fn entry(session: &Session, name: &TableName, shown: &str, write: bool) -> SqlResult<Entry> {
+    let schema = ddl::schema_of(session, name)?;
+    if VirtualTable::is_schema(&schema) {
+        return Err(rights::denied_database(session, &schema));
     }
+    if write && session.global_read_lock.is_some() {
+        return Err(SqlError::conflicting_read_lock());
+    }
+    Ok(Entry { schema, table: name.table.clone(), shown: shown.into(), write })
+}
 
-    async fn lock_entries(&mut self, entries: Vec<Entry>) -> SqlResult<()> {
-        self.commit_before().await?;
-        self.table_locks = None;
-        if self.settings.read_only && entries.iter().any(|one| one.write) {
-            return Err(SqlError::read_only_transaction());
+async fn lock_entries(session: &mut Session, entries: Vec<Entry>) -> SqlResult<()> {
+    ddl::commit_before(session).await?;
+    session.table_locks = None;
+    if session.settings.read_only && entries.iter().any(|one| one.write) {
+        return Err(SqlError::read_only_transaction());
+    }
+    let mut seen = HashSet::with_capacity(entries.len());
+    if let Some(again) = entries.iter().find(|one| !seen.insert((&one.schema, &one.shown))) {
+        return Err(SqlError::non_unique_table(&again.shown));
+    }
+    let mut order: Vec<(Box<str>, Box<str>, bool)> = Vec::new();
+    let mut slice = Slice::default();
+    for one in &entries {
+        slice.breathe().await;
+        order.push((one.schema.clone(), one.table.clone(), !one.write));
+        if one.write && session.settings.foreign_key_checks {
+            related_by_foreign_keys(session, &one.schema, &one.table, &mut order);
         }
-        let mut seen = HashSet::with_capacity(entries.len());
-        if let Some(again) = entries.iter().find(|one| !seen.insert((&one.schema, &one.shown))) {
-            return Err(SqlError::non_unique_table(&again.shown));
+    }
+    // Of one table WRITE comes first, and is enough.
+    order.sort();
+    order.dedup_by(|one, before| (&one.0, &one.1) == (&before.0, &before.1));
+    let named: HashSet<_> = entries.iter().map(|one| (&one.schema, &one.table)).collect();
+    let besides = order.iter().filter(|(schema, name, _)| !named.contains(&(schema, name)));
+    let besides = besides.map(|(schema, name, _)| (schema.clone(), name.clone())).collect();
+    let mut holds = Vec::new();
+    let mut patience = transaction::gate_patience(session);
+    let card = session.entry.card.clone();
+    let _note = card.waits(WaitingFor::Definition);
+    for (schema, name, reads) in order {
+        slice.breathe().await;
+        let mode = if reads { Mode::ReadLock } else { Mode::Exclusive };
+        loop {
+            let table = session.db.dictionary().table(&schema, &name)?;
+            let hold = table.gate.lock(mode, &mut patience).await?;
+            let now = session.db.dictionary().table(&schema, &name)?;
+            if Arc::ptr_eq(&now.gate, hold.gate()) {
+                holds.push(hold);
+                break;
+            }
         }
-        let mut order: Vec<(Box<str>, Box<str>, bool)> = Vec::new();
-        let mut slice = Slice::default();
-        for one in &entries {
+    }
+    drop(patience);
+    session.table_locks = Some(Box::new(TableLocks { entries, besides, holds }));
+    Ok(())
+}
+
+/// What changes of a table's rows may ask for at the other ends of foreign keys: locked with it, to be
+/// read or to be changed.
+fn related_by_foreign_keys(
+    session: &Session,
+    schema: &str,
+    name: &str,
+    order: &mut Vec<(Box<str>, Box<str>, bool)>,
+) {
+    let dictionary = session.db.dictionary();
+    let Some(table) = dictionary.find(schema, name) else { return };
+    let all: Vec<usize> = (0..table.columns().len()).collect();
+    let plans = [
+        foreign_key::of_insert(dictionary, &table, true, &[]),
+        foreign_key::of_update(dictionary, &table, &all),
+    ];
+    for (table, mode) in plans.iter().flatten().flat_map(|plan| &plan.gates) {
+        let definition = &table.definition;
+        order.push((definition.schema.clone(), definition.name.clone(), *mode == Mode::Read));
+    }
+}
+
+/// UNLOCK TABLES
+pub(super) async fn unlock_tables(session: &mut Session) -> SqlResult<()> {
+    if session.table_locks.is_some() {
+        transaction::commit(session).await?;
+    }
+    (session.table_locks, session.global_read_lock) = (None, None);
+    Ok(())
+}
+
+/// FLUSH. What others of it would write or read again is never out of date here.
+pub(super) async fn flush(session: &mut Session, targets: &[FlushTarget]) -> SqlResult<()> {
+    ddl::commit_before(session).await?;
+    for target in targets {
+        let (names, read_lock, export) = match target {
+            FlushTarget::Tables { names, read_lock, export } => {
+                ddl::each_once(session, names)?;
+                (names, read_lock, export)
+            }
+            FlushTarget::Logs => {
+                session
+                    .db
+                    .query_log()
+                    .reopen()
+                    .map_err(|error| SqlError::unknown_error(error.to_string()))?;
+                continue;
+            }
+            FlushTarget::Status => {
+                let now = session.db.registry().len() as u64;
+                session.db.status().forget_most_connections(now);
+                session.state.flush_counted();
+                continue;
+            }
+            // What is flushed is never out of date: accounts, and costs, of which there are no tables.
+            FlushTarget::Privileges | FlushTarget::Other(_) => continue,
+        };
+        if *export {
+            return Err(SqlError::not_supported_yet("FLUSH TABLES ... FOR EXPORT"));
+        }
+        if !*read_lock {
+            let read = session.table_locks.iter().flat_map(|locks| &locks.entries).find(|one| !one.write);
+            match read {
+                Some(one) => return Err(SqlError::table_not_locked_for_write(&one.shown)),
+                None => continue,
+            }
+        }
+        if session.table_locks.is_some() {
+            return Err(SqlError::lock_or_active_transaction());
+        }
+        if names.is_empty() {
+            lock_everything(session).await?;
+        } else {
+            let entry = |name: &TableName| entry(session, name, &name.table, false);
+            let entries = names.iter().map(entry).collect::<SqlResult<_>>()?;
+            lock_entries(session, entries).await?;
+        }
+    }
+    Ok(())
+}
+
+/// FLUSH TABLES WITH READ LOCK
+async fn lock_everything(session: &mut Session) -> SqlResult<()> {
+    transaction::commit(session).await?;
+    if session.global_read_lock.is_some() {
+        return Ok(());
+    }
+    let mut patience = transaction::gate_patience(session);
+    let card = session.entry.card.clone();
+    let _note = card.waits(WaitingFor::Definition);
+    let mut slice = Slice::default();
+    let mut holds = vec![session.db.definitions().lock(Mode::ReadLock, &mut patience).await?];
+    for schema in session.db.dictionary().schema_names() {
+        for table in session.db.dictionary().tables(&schema) {
             slice.breathe().await;
-            order.push((one.schema.clone(), one.table.clone(), !one.write));
-            if one.write && self.settings.foreign_key_checks {
-                self.related_by_foreign_keys(&one.schema, &one.table, &mut order);
-            }
-        }
-        // Of one table WRITE comes first, and is enough.
-        order.sort();
-        order.dedup_by(|one, before| (&one.0, &one.1) == (&before.0, &before.1));
-        let named: HashSet<_> = entries.iter().map(|one| (&one.schema, &one.table)).collect();
-        let besides = order.iter().filter(|(schema, name, _)| !named.contains(&(schema, name)));
-        let besides = besides.map(|(schema, name, _)| (schema.clone(), name.clone())).collect();
-        let mut holds = Vec::new();
-        let mut patience = self.gate_patience();
-        let card = self.entry.card.clone();
-        let _note = card.waits(WaitingFor::Definition);
-        for (schema, name, reads) in order {
-            slice.breathe().await;
-            let mode = if reads { Mode::ReadLock } else { Mode::Exclusive };
-            loop {
-                let table = self.db.dictionary().table(&schema, &name)?;
-                let hold = table.gate.lock(mode, &mut patience).await?;
-                let now = self.db.dictionary().table(&schema, &name)?;
-                if Arc::ptr_eq(&now.gate, hold.gate()) {
-                    holds.push(hold);
-                    break;
-                }
-            }
-        }
-        drop(patience);
-        self.table_locks = Some(Box::new(TableLocks { entries, besides, holds }));
-        Ok(())
-    }
-
-    /// What changes of a table's rows may ask for at the other ends of foreign keys: locked with it, to be
-    /// read or to be changed.
-    fn related_by_foreign_keys(&self, schema: &str, name: &str, order: &mut Vec<(Box<str>, Box<str>, bool)>) {
-        let dictionary = self.db.dictionary();
-        let Some(table) = dictionary.find(schema, name) else { return };
-        let all: Vec<usize> = (0..table.columns().len()).collect();
-        let plans = [
-            foreign_key::of_insert(dictionary, &table, true, &[]),
-            foreign_key::of_update(dictionary, &table, &all),
-        ];
-        for (table, mode) in plans.iter().flatten().flat_map(|plan| &plan.gates) {
-            let definition = &table.definition;
-            order.push((definition.schema.clone(), definition.name.clone(), *mode == Mode::Read));
+            holds.push(table.gate.lock(Mode::ReadLock, &mut patience).await?);
         }
     }
-
-    /// UNLOCK TABLES
-    pub(super) async fn unlock_tables(&mut self) -> SqlResult<()> {
-        if self.table_locks.is_some() {
-            self.commit().await?;
-        }
-        (self.table_locks, self.global_read_lock) = (None, None);
-        Ok(())
-    }
-
-    /// FLUSH. What others of it would write or read again is never out of date here.
-    pub(super) async fn flush(&mut self, targets: &[FlushTarget]) -> SqlResult<()> {
-        self.commit_before().await?;
-        for target in targets {
-            let (names, read_lock, export) = match target {
-                FlushTarget::Tables { names, read_lock, export } => {
-                    self.each_once(names)?;
-                    (names, read_lock, export)
-                }
-                FlushTarget::Logs => {
-                    self.db
-                        .query_log()
-                        .reopen()
-                        .map_err(|error| SqlError::unknown_error(error.to_string()))?;
-                    continue;
-                }
-                FlushTarget::Status => {
-                    let now = self.db.registry().len() as u64;
-                    self.db.status().forget_most_connections(now);
-                    self.state.flush_counted();
-                    continue;
-                }
-                // What is flushed is never out of date: accounts, and costs, of which there are no tables.
-                FlushTarget::Privileges | FlushTarget::Other(_) => continue,
-            };
-            if *export {
-                return Err(SqlError::not_supported_yet("FLUSH TABLES ... FOR EXPORT"));
-            }
-            if !*read_lock {
-                let read = self.table_locks.iter().flat_map(|locks| &locks.entries).find(|one| !one.write);
-                match read {
-                    Some(one) => return Err(SqlError::table_not_locked_for_write(&one.shown)),
-                    None => continue,
-                }
-            }
-            if self.table_locks.is_some() {
-                return Err(SqlError::lock_or_active_transaction());
-            }
-            if names.is_empty() {
-                self.lock_everything().await?;
-            } else {
-                let entry = |name: &TableName| self.entry(name, &name.table, false);
-                let entries = names.iter().map(entry).collect::<SqlResult<_>>()?;
-                self.lock_entries(entries).await?;
-            }
-        }
-        Ok(())
-    }
-
-    /// FLUSH TABLES WITH READ LOCK
-    async fn lock_everything(&mut self) -> SqlResult<()> {
-        self.commit().await?;
-        if self.global_read_lock.is_some() {
-            return Ok(());
-        }
-        let mut patience = self.gate_patience();
-        let card = self.entry.card.clone();
-        let _note = card.waits(WaitingFor::Definition);
-        let mut slice = Slice::default();
-        let mut holds = vec![self.db.definitions().lock(Mode::ReadLock, &mut patience).await?];
-        for schema in self.db.dictionary().schema_names() {
-            for table in self.db.dictionary().tables(&schema) {
-                slice.breathe().await;
-                holds.push(table.gate.lock(Mode::ReadLock, &mut patience).await?);
-            }
-        }
-        drop(patience);
-        self.global_read_lock = Some(holds);
-        Ok(())
-    }
+    drop(patience);
+    session.global_read_lock = Some(holds);
+    Ok(())
 }

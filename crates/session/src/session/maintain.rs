@@ -5,80 +5,79 @@ use super::show::Table;
 use super::statement::Outcome;
 use crate::ast::{AlterAction, AlterTable, MaintenanceKind, Online, Statement, TableMaintenance, TableName};
 use crate::error::{SqlError, SqlResult};
+use crate::session::{check, ddl, show};
 use crate::sink::ResultSink;
 use crate::value::Value;
 
 /// Kind and text of one line about a table.
 pub(super) type Said = (&'static str, String);
 
-impl Session {
-    /// SHUTDOWN: asks the process to end as SIGTERM does. What runs in process has nobody to ask.
-    pub(super) fn shut_down(&mut self) -> SqlResult<()> {
-        if self.db.ask_for_shutdown() {
-            Ok(())
-        } else {
-            Err(SqlError::not_supported_yet("SHUTDOWN in process"))
-        }
+/// SHUTDOWN: asks the process to end as SIGTERM does. What runs in process has nobody to ask.
+pub(super) fn shut_down(session: &mut Session) -> SqlResult<()> {
+    if session.db.ask_for_shutdown() {
+        Ok(())
+    } else {
+        Err(SqlError::not_supported_yet("SHUTDOWN in process"))
     }
+}
 
-    /// ANALYZE estimates anew how many rows a table has, from some of its leaves; that is all there is of
-    /// statistics. Nothing has to be repaired by hand, so REPAIR says that there is nothing to do. OPTIMIZE
-    /// builds the table anew. CHECK and CHECKSUM: [`super::check`].
-    pub(super) async fn maintain(
-        &mut self,
-        work: &TableMaintenance,
-        out: &mut dyn ResultSink,
-    ) -> SqlResult<Outcome> {
-        self.each_once(&work.tables)?;
-        let operation = match work.kind {
-            MaintenanceKind::Analyze => "analyze",
-            MaintenanceKind::Optimize => "optimize",
-            MaintenanceKind::Check => "check",
-            MaintenanceKind::Repair => "repair",
-            MaintenanceKind::Checksum => return self.checksum_tables(work, out).await,
+/// ANALYZE estimates anew how many rows a table has, from some of its leaves; that is all there is of
+/// statistics. Nothing has to be repaired by hand, so REPAIR says that there is nothing to do. OPTIMIZE
+/// builds the table anew. CHECK and CHECKSUM: [`super::check`].
+pub(super) async fn maintain(
+    session: &mut Session,
+    work: &TableMaintenance,
+    out: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    ddl::each_once(session, &work.tables)?;
+    let operation = match work.kind {
+        MaintenanceKind::Analyze => "analyze",
+        MaintenanceKind::Optimize => "optimize",
+        MaintenanceKind::Check => "check",
+        MaintenanceKind::Repair => "repair",
+        MaintenanceKind::Checksum => return check::checksum_tables(session, work, out).await,
+    };
+    ddl::commit_before(session).await?;
+    let mut table = Table::new(&[("Table", 's'), ("Op", 's'), ("Msg_type", 's'), ("Msg_text", 't')]);
+    for name in &work.tables {
+        let schema = ddl::schema_of(session, name)?;
+        let line = |(kind, message): (&str, String)| {
+            let full = format!("{schema}.{}", name.table);
+            vec![Value::text(full), Value::text(operation), Value::text(kind), Value::text(message)]
         };
-        self.commit_before().await?;
-        let mut table = Table::new(&[("Table", 's'), ("Op", 's'), ("Msg_type", 's'), ("Msg_text", 't')]);
-        for name in &work.tables {
-            let schema = self.schema_of(name)?;
-            let line = |(kind, message): (&str, String)| {
-                let full = format!("{schema}.{}", name.table);
-                vec![Value::text(full), Value::text(operation), Value::text(kind), Value::text(message)]
-            };
-            let known = self.db.dictionary().table(&schema, &name.table).map(drop);
-            let said = match (known, work.kind) {
-                (Err(error), _) => {
-                    vec![("Error", error.message), ("status", "Operation failed".into())]
-                }
-                (Ok(()), MaintenanceKind::Optimize) => self.optimize(name).await,
-                (Ok(()), MaintenanceKind::Check) => self.check_table(name).await?,
-                (Ok(()), MaintenanceKind::Repair) => {
-                    vec![("note", "The storage engine for the table doesn't support repair".into())]
-                }
-                (Ok(()), _) => self.analyze(name)?,
-            };
-            said.into_iter().for_each(|one| table.push(line(one)));
-        }
-        self.write_table(&table, out)
-    }
-
-    fn analyze(&self, name: &TableName) -> SqlResult<Vec<Said>> {
-        let table = self.db.dictionary().table(&self.schema_of(name)?, &name.table)?;
-        let size = self.db.engine().measure_index(table.definition.clustered)?;
-        table.counters.rows.store(size.records, std::sync::atomic::Ordering::Relaxed);
-        Ok(vec![("status", "OK".into())])
-    }
-
-    async fn optimize(&mut self, name: &TableName) -> Vec<Said> {
-        let anew =
-            AlterTable { name: name.clone(), actions: vec![AlterAction::Force], online: Online::default() };
-        let statement = Statement::AlterTable(Box::new(anew));
-        let done = Box::pin(self.definition_statement(&statement, &[])).await;
-        let note = "Table does not support optimize, doing recreate + analyze instead";
-        let end = match done {
-            Ok(_) => ("status", "OK".into()),
-            Err(error) => ("Error", error.message),
+        let known = session.db.dictionary().table(&schema, &name.table).map(drop);
+        let said = match (known, work.kind) {
+            (Err(error), _) => {
+                vec![("Error", error.message), ("status", "Operation failed".into())]
+            }
+            (Ok(()), MaintenanceKind::Optimize) => optimize(session, name).await,
+            (Ok(()), MaintenanceKind::Check) => check::check_table(session, name).await?,
+            (Ok(()), MaintenanceKind::Repair) => {
+                vec![("note", "The storage engine for the table doesn't support repair".into())]
+            }
+            (Ok(()), _) => analyze(session, name)?,
         };
-        vec![("note", note.into()), end]
+        said.into_iter().for_each(|one| table.push(line(one)));
     }
+    show::write_table(&table, out)
+}
+
+fn analyze(session: &Session, name: &TableName) -> SqlResult<Vec<Said>> {
+    let table = session.db.dictionary().table(&ddl::schema_of(session, name)?, &name.table)?;
+    let size = session.db.engine().measure_index(table.definition.clustered)?;
+    table.counters.rows.store(size.records, std::sync::atomic::Ordering::Relaxed);
+    Ok(vec![("status", "OK".into())])
+}
+
+async fn optimize(session: &mut Session, name: &TableName) -> Vec<Said> {
+    let anew =
+        AlterTable { name: name.clone(), actions: vec![AlterAction::Force], online: Online::default() };
+    let statement = Statement::AlterTable(Box::new(anew));
+    let done = Box::pin(ddl::definition_statement(session, &statement, &[])).await;
+    let note = "Table does not support optimize, doing recreate + analyze instead";
+    let end = match done {
+        Ok(_) => ("status", "OK".into()),
+        Err(error) => ("Error", error.message),
+    };
+    vec![("note", note.into()), end]
 }

@@ -6,7 +6,7 @@
 
 #![deny(clippy::wildcard_enum_match_arm, clippy::match_wildcard_for_single_variants)]
 
-use super::definition::parents_named;
+use super::ddl::parents_named;
 use crate::accounts::{AccountName, Privileges as P};
 use crate::ast::{
     AlterAction, ExplainTarget, FlushTarget, KeyDef, MaintenanceKind, RoleStatement, SetItem, ShowWhat,

@@ -11,6 +11,7 @@ use super::Session;
 use crate::ast::VariableScope;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::WarningLevel;
+use crate::session::rights;
 use crate::value::Value;
 use crate::variables::persisted::{Change, Entry};
 use crate::variables::{self, Definition, Effect, Persisted, Scope, VARIABLES, right};
@@ -88,58 +89,60 @@ fn is_dynamic(name: &str) -> bool {
     variables::find(name).is_none_or(|at| VARIABLES[at].effect.is_dynamic())
 }
 
-impl Session {
-    /// Makes durable what SET PERSIST and SET PERSIST_ONLY ask for.
-    pub(super) fn keep<'v>(&self, kept: impl Iterator<Item = (usize, &'v Value)>) -> SqlResult<()> {
-        let mut kept = kept.peekable();
-        if kept.peek().is_none() {
-            return Ok(());
-        }
-        let account = self.own_account();
-        let set_us = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |age| age.as_micros() as u64);
-        let changes = kept.map(|(at, value)| {
-            let value = VARIABLES[at].show(value);
-            let (user, host) = (account.user.to_string(), account.host.to_string());
-            Change::Keep(VARIABLES[at].name.into(), Entry { value, set_us, user, host })
-        });
-        self.change_kept(changes.collect())
+/// Makes durable what SET PERSIST and SET PERSIST_ONLY ask for.
+pub(super) fn keep<'v>(session: &Session, kept: impl Iterator<Item = (usize, &'v Value)>) -> SqlResult<()> {
+    let mut kept = kept.peekable();
+    if kept.peek().is_none() {
+        return Ok(());
     }
+    let account = session.own_account();
+    let set_us = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |age| age.as_micros() as u64);
+    let changes = kept.map(|(at, value)| {
+        let value = VARIABLES[at].show(value);
+        let (user, host) = (account.user.to_string(), account.host.to_string());
+        Change::Keep(VARIABLES[at].name.into(), Entry { value, set_us, user, host })
+    });
+    change_kept(session, changes.collect())
+}
 
-    fn change_kept(&self, changes: Vec<Change>) -> SqlResult<()> {
-        let persisted = self.db.globals().persisted().ok_or_else(SqlError::variable_not_persisted)?;
-        persisted.change(changes).map_err(|_| SqlError::variable_not_persisted())
+fn change_kept(session: &Session, changes: Vec<Change>) -> SqlResult<()> {
+    let persisted = session.db.globals().persisted().ok_or_else(SqlError::variable_not_persisted)?;
+    persisted.change(changes).map_err(|_| SqlError::variable_not_persisted())
+}
+
+/// Who may forget a value is who may keep it; that nothing is kept is no secret.
+fn ask_to_forget(session: &mut Session, name: &str) -> SqlResult<()> {
+    if is_dynamic(name) {
+        rights::ask_to_set(session, right::GLOBAL)
+    } else {
+        rights::ask_for_next_start(session)
     }
+}
 
-    /// Who may forget a value is who may keep it; that nothing is kept is no secret.
-    fn ask_to_forget(&mut self, name: &str) -> SqlResult<()> {
-        if is_dynamic(name) { self.ask_to_set(right::GLOBAL) } else { self.ask_for_next_start() }
-    }
-
-    /// RESET PERSIST [[IF EXISTS] name]
-    pub(super) fn reset_persist(&mut self, name: Option<&str>, if_exists: bool) -> SqlResult<()> {
-        let Some(name) = name else {
-            let Some(entries) = self.db.globals().persisted().map(Persisted::entries) else {
-                self.ask_to_set(right::GLOBAL)?;
-                return Err(SqlError::variable_not_persisted());
-            };
-            let (dynamic, fixed): (Vec<_>, Vec<_>) = entries.iter().partition(|(name, _)| is_dynamic(name));
-            for (name, _) in dynamic.into_iter().chain(fixed) {
-                self.ask_to_forget(name)?;
-            }
-            return self.change_kept(vec![Change::ForgetAll]);
+/// RESET PERSIST [[IF EXISTS] name]
+pub(super) fn reset_persist(session: &mut Session, name: Option<&str>, if_exists: bool) -> SqlResult<()> {
+    let Some(name) = name else {
+        let Some(entries) = session.db.globals().persisted().map(Persisted::entries) else {
+            rights::ask_to_set(session, right::GLOBAL)?;
+            return Err(SqlError::variable_not_persisted());
         };
-        // By another spelling of its name, or by a name that only the file knows.
-        let lower = name.to_ascii_lowercase();
-        let known = variables::find(&lower).map_or(&*lower, |at| VARIABLES[at].name).to_string();
-        if self.db.globals().persisted().is_some_and(|persisted| persisted.has(&known)) {
-            self.ask_to_forget(&known)?;
-            return self.change_kept(vec![Change::Forget(known)]);
+        let (dynamic, fixed): (Vec<_>, Vec<_>) = entries.iter().partition(|(name, _)| is_dynamic(name));
+        for (name, _) in dynamic.into_iter().chain(fixed) {
+            ask_to_forget(session, name)?;
         }
-        let missing = SqlError::not_in_persisted_file(name);
-        if !if_exists {
-            return Err(missing);
-        }
-        self.state.warnings.push(WarningLevel::Warning, missing);
-        Ok(())
+        return change_kept(session, vec![Change::ForgetAll]);
+    };
+    // By another spelling of its name, or by a name that only the file knows.
+    let lower = name.to_ascii_lowercase();
+    let known = variables::find(&lower).map_or(&*lower, |at| VARIABLES[at].name).to_string();
+    if session.db.globals().persisted().is_some_and(|persisted| persisted.has(&known)) {
+        ask_to_forget(session, &known)?;
+        return change_kept(session, vec![Change::Forget(known)]);
     }
+    let missing = SqlError::not_in_persisted_file(name);
+    if !if_exists {
+        return Err(missing);
+    }
+    session.state.warnings.push(WarningLevel::Warning, missing);
+    Ok(())
 }

@@ -19,6 +19,7 @@ use crate::plan::parameters::{Parameters, serves};
 use crate::registry::Command;
 use crate::registry::commands::Command as Com;
 use crate::row_plan::{PlanKind, RowPlan};
+use crate::session::{aside, foreign_key, log, read_only, reads, rights, show, statement, text, transaction};
 use crate::sink::{ColumnMeta, ResultSink};
 use crate::value::{Value, to_bytes};
 
@@ -43,87 +44,11 @@ impl Session {
         self.interrupt.clear_query();
         self.entry.set_command(Command::Prepare, self.db.registry().now_us());
         super::text::announce(text);
-        self.log_command("Prepare", text);
+        log::log_command(self, "Prepare", text);
         self.entry.counts.count(Com::StmtPrepare);
-        let result = self.prepare_text(text).await;
+        let result = prepare_text(self, text).await;
         self.after_statement(&result);
         result
-    }
-
-    async fn prepare_text(&mut self, text: &[u8]) -> SqlResult<Prepared> {
-        self.state.warnings.clear();
-        self.check_engine()?;
-        let statement = self.parse_one(text)?;
-        let columns = self.describe(&statement).await?;
-        let connection = self.settings.collation_connection;
-        let announced = |at: usize| {
-            let kind =
-                statement.plans.lock().derived.get(at).map(|one| one.kind).unwrap_or(ParameterKind::Text);
-            ColumnMeta::computed("?", kind.announced(connection), true)
-        };
-        let params = (0..statement.params).map(announced).collect();
-        let id = self.next_prepared;
-        self.next_prepared = self.next_prepared.wrapping_add(1).max(1);
-        self.prepared.insert(id, Arc::new(statement));
-        Ok(Prepared { id, params, columns, warnings: self.state.warnings.count() })
-    }
-
-    /// Parses a text to prepare. MySQL warns of old names here and not when the statement runs.
-    fn parse_one(&mut self, text: &[u8]) -> SqlResult<Statement> {
-        let place = self.db.prepared_place()?;
-        let mut charge = self.charge();
-        charge.add(size_of::<Statement>() + text.len().saturating_mul(TEXT_COPIES))?;
-        let parsed = self.parse_charged(text, 0, true, &mut charge);
-        let parsed = parsed.map_err(|error| preparable::refused_first(text, error))?;
-        charge.settle()?;
-        self.ask_for_one(text, parsed.next, true)?;
-        let params = parsed.parameter_count as usize;
-        preparable::check(&parsed.statement, params)?;
-        if params > usize::from(u16::MAX) {
-            return Err(SqlError::prepared_too_many_parameters());
-        }
-        let mut aside = parsed.aside;
-        if let Some(said) = &mut aside {
-            self.warn_of(&std::mem::take(&mut said.deprecated));
-        }
-        let aside = aside.filter(|said| **said != Aside::default());
-        let statement = Statement::new(parsed.statement, params);
-        Ok(Statement {
-            text: Some(text.into()),
-            aside,
-            _place: Some(place),
-            _charge: Announced(charge),
-            ..statement
-        })
-    }
-
-    /// The columns a statement will return, and whether its names can be found at all.
-    async fn describe(&mut self, statement: &Statement) -> SqlResult<Arc<[ColumnMeta]>> {
-        if !is_row_statement(&statement.statement) {
-            if let Some(inner) = rows_inside(&statement.statement) {
-                let inner = Statement::new(inner, statement.params);
-                Box::pin(self.describe(&inner)).await?;
-            }
-            let ast::Statement::Show(show) = &statement.statement else { return Ok(Arc::from([])) };
-            self.ask_for_statement(&statement.statement)?;
-            return self.show_columns(show, statement.params).map(Arc::from);
-        }
-        self.enter_for(&statement.tables).await?;
-        let plan = match self.derive(statement) {
-            Ok(plan) => plan,
-            Err(error) => return self.abandon(error).await,
-        };
-        if let Err(error) = self.ask_for_columns(&plan.uses) {
-            return self.abandon(error).await;
-        }
-        if self.open.as_ref().is_some_and(|open| open.autocommit) {
-            self.rollback().await?;
-        }
-        let keeps = matches!(&statement.statement, ast::Statement::Select(query) if !query.into.is_empty());
-        Ok(match plan.kind {
-            PlanKind::Query(plan) if !keeps => plan.columns().clone(),
-            _ => Arc::from([]),
-        })
     }
 
     /// Runs a prepared statement; as many `params` as it has `?`.
@@ -139,269 +64,13 @@ impl Session {
         let result = match found {
             Some(statement) => {
                 self.entry.show(|shown| shown.text = statement.text.clone());
-                self.log_command("Execute", statement.text.as_deref().unwrap_or_default());
-                self.execute_statement(&statement, params, out).await
+                log::log_command(self, "Execute", statement.text.as_deref().unwrap_or_default());
+                execute_statement(self, &statement, params, out).await
             }
             None => Err(SqlError::unknown_statement_handler(id, "mysqld_stmt_execute")),
         };
         self.after_statement(&result);
         result
-    }
-
-    async fn execute_statement(
-        &mut self,
-        prepared: &Statement,
-        params: &[Value],
-        out: &mut dyn ResultSink,
-    ) -> SqlResult<()> {
-        self.entry.counts.questions.add(1);
-        self.entry.counts.count(Com::StmtExecute);
-        if params.len() != prepared.params {
-            return Err(SqlError::wrong_arguments("EXECUTE"));
-        }
-        if !is_row_statement(&prepared.statement) {
-            let aside = prepared.aside.as_deref();
-            return Box::pin(self.run_statement((&prepared.statement, aside), params, out, false)).await;
-        }
-        self.run_kept(prepared, params, out).await
-    }
-
-    /// Runs a statement on rows with the plan that is kept for it.
-    pub(super) async fn run_kept(
-        &mut self,
-        prepared: &Statement,
-        params: &[Value],
-        out: &mut dyn ResultSink,
-    ) -> SqlResult<()> {
-        self.state.warnings.clear();
-        self.state.begin_sequences();
-        self.entry.counts.command(&prepared.statement);
-        self.check_engine()?;
-        let outcome = match &prepared.aside {
-            None => self.execute_rows(prepared, params, out).await,
-            Some(aside) => Box::pin(self.execute_with_aside(prepared, aside, params, out)).await,
-        };
-        let outcome = outcome?;
-        if let Some(wait) = self.before_answer()? {
-            wait.await?;
-        }
-        self.finish_result(&outcome, out, false);
-        Ok(())
-    }
-
-    async fn execute_with_aside(
-        &mut self,
-        prepared: &Statement,
-        aside: &Aside,
-        params: &[Value],
-        out: &mut dyn ResultSink,
-    ) -> SqlResult<Outcome> {
-        let saved = self.begin_aside(aside, &prepared.statement);
-        let outcome = self.execute_rows(prepared, params, out).await;
-        self.end_aside(saved);
-        outcome
-    }
-
-    async fn execute_rows(
-        &mut self,
-        prepared: &Statement,
-        params: &[Value],
-        out: &mut dyn ResultSink,
-    ) -> SqlResult<Outcome> {
-        self.check_writable(&prepared.statement)?;
-        self.enter_for(&prepared.tables).await?;
-        let (plan, converted) = loop {
-            let (plan, converted) = match self.kept_plan(prepared, params) {
-                Ok(planned) => planned,
-                Err(error) => return Box::pin(self.abandon(error)).await,
-            };
-            if !plan.has_foreign() || Box::pin(self.hold_related(&plan)).await? {
-                break (plan, converted);
-            }
-        };
-        let into = match &prepared.statement {
-            ast::Statement::Select(query) => &query.into[..],
-            _ => &[],
-        };
-        self.run_rows(&plan, converted.as_deref().unwrap_or(params), into, out).await
-    }
-
-    /// What the values are to a statement on rows that keeps no plan: their kinds, and they themselves where
-    /// they are converted. The gates must be held.
-    pub(super) fn taken(
-        &self,
-        statement: &ast::Statement,
-        params: &[Value],
-    ) -> SqlResult<(Kinds, Option<Vec<Value>>)> {
-        if params.is_empty() {
-            return Ok((Kinds::new(), None));
-        }
-        let prepared = Statement::new(statement.clone(), params.len());
-        self.derive(&prepared)?;
-        let derived = &prepared.plans.lock().derived;
-        check_counts(derived, params, self.running_command())?;
-        Ok(match given(derived, params) {
-            Some(given) => (given.kinds, given.values),
-            None => (expected(derived, params), None),
-        })
-    }
-
-    /// Runs a statement on rows that comes once.
-    pub(super) async fn execute_once(
-        &mut self,
-        statement: ast::Statement,
-        params: &[Value],
-        out: &mut dyn ResultSink,
-    ) -> SqlResult<Outcome> {
-        let prepared = Statement::new(statement, params.len());
-        self.execute_rows(&prepared, params, out).await
-    }
-
-    /// What the parameters of a statement are by where they stand, and its plan with them. The gates must be
-    /// held.
-    #[cold]
-    fn derive(&self, statement: &Statement) -> SqlResult<RowPlan> {
-        let nulls = vec![Value::Null; statement.params];
-        let version = self.db.dictionary().version();
-        let warned = self.state.warnings.count();
-        let mut known = Deriving::of(statement.params).found();
-        for _ in 1..DERIVATIONS_MAX {
-            let parameters = Parameters::deriving(&known);
-            let plan = self.plan_rows((&statement.statement, statement.reads), &nulls, &parameters)?;
-            let found = parameters.derivation().map(Deriving::found).unwrap_or_default();
-            if found == known {
-                let mut plans = statement.plans.lock();
-                (plans.version, plans.derived) = (Some(version), found);
-                return Ok(plan);
-            }
-            known = found;
-            if warned == 0 {
-                self.state.warnings.clear();
-            }
-        }
-        let parameters = Parameters::deriving(&known);
-        let plan = self.plan_rows((&statement.statement, statement.reads), &nulls, &parameters)?;
-        let mut plans = statement.plans.lock();
-        (plans.version, plans.derived) = (Some(version), known);
-        Ok(plan)
-    }
-
-    /// The plan of a statement for these values, made anew if what it depends on has changed. The gates must
-    /// be held.
-    fn kept_plan(&self, prepared: &Statement, params: &[Value]) -> SqlResult<Planned> {
-        let version = self.db.dictionary().version();
-        let locks_reads = self.locks_reads(prepared.reads);
-        let mut plans = prepared.plans.lock();
-        if !prepared.literals && prepared.params > 0 && plans.version != Some(version) {
-            drop(plans);
-            self.derive(prepared)?;
-            plans = prepared.plans.lock();
-        }
-        let given = match prepared.literals || prepared.params == 0 {
-            true => None,
-            false => {
-                check_counts(&plans.derived, params, self.running_command())?;
-                given(&plans.derived, params)
-            }
-        };
-        for kept in plans.kept.iter().rev() {
-            let serves = match &given {
-                None => prepared.literals || serves(&kept.kinds, &plans.derived, params),
-                Some(given) => kept.kinds == given.kinds,
-            };
-            if serves
-                && !self.settings.plans_anew
-                && self.is_planned_for(&kept.key, version, locks_reads)
-                && self.has_kinds(&kept.variables)
-            {
-                return Ok((kept.plan.clone(), given.and_then(|given| given.values)));
-            }
-        }
-        let (kinds, values) = match given {
-            Some(given) => (given.kinds, given.values),
-            None => (expected(&plans.derived, params), None),
-        };
-        drop(plans);
-        let plan = self.plan_to_keep(prepared, values.as_deref().unwrap_or(params), kinds)?;
-        Ok((plan, values))
-    }
-
-    /// What runs a prepared statement, as errors name it.
-    fn running_command(&self) -> &'static str {
-        match self.entry.command() {
-            Command::Execute => "mysqld_stmt_execute",
-            _ => TEXT_COMMAND,
-        }
-    }
-
-    /// Whether user variables hold values of these kinds.
-    #[inline]
-    fn has_kinds(&self, variables: &[(Box<str>, VariableKind)]) -> bool {
-        variables.iter().all(|(name, kind)| self.state.user_variable_kind(name) == *kind)
-    }
-
-    /// Whether a kept plan was made for this version of the dictionary and for the settings of now.
-    #[inline]
-    fn is_planned_for(&self, key: &PlanKey, version: u64, locks_reads: bool) -> bool {
-        let settings = &self.settings;
-        key.version == version
-            && key.mode == settings.sql_mode
-            && key.collation == settings.collation_connection
-            && key.locks_reads == locks_reads
-            && key.time_zone == settings.time_zone
-            && self.state.is_schema(key.schema.as_ref())
-    }
-
-    /// Makes a plan for these values and keeps it.
-    #[cold]
-    fn plan_to_keep(&self, prepared: &Statement, params: &[Value], kinds: Kinds) -> SqlResult<Arc<RowPlan>> {
-        let parameters = prepared.parameters(&kinds);
-        if self.settings.plans_anew {
-            return self.plan_for(prepared, params, &parameters);
-        }
-        let key = PlanKey {
-            version: self.db.dictionary().version(),
-            schema: self.state.schema(),
-            mode: self.settings.sql_mode,
-            collation: self.settings.collation_connection,
-            time_zone: self.settings.time_zone,
-            locks_reads: self.locks_reads(prepared.reads),
-        };
-        let warned = self.state.warnings.count();
-        let plan = self.plan_for(prepared, params, &parameters)?;
-        if !prepared.literals && self.state.warnings.count() > warned {
-            self.state.warnings.take_back(warned, SqlError::extreme_documents().code);
-        }
-        if parameters.decide_by_value() && !prepared.by_value.swap(true, Ordering::Relaxed) {
-            if warned == 0 {
-                self.state.warnings.clear();
-            }
-            return self.plan_for(prepared, params, &Parameters::values());
-        }
-        if prepared.by_value.load(Ordering::Relaxed) {
-            return Ok(plan);
-        }
-        // What planning tells of is told again when the statement comes again.
-        if self.state.warnings.count() > warned {
-            return Ok(plan);
-        }
-        let kept = &mut prepared.plans.lock().kept;
-        kept.retain(|kept| kept.key == key);
-        if kept.len() == PLANS_MAX {
-            kept.remove(0);
-        }
-        kept.push(Kept { key, kinds, variables: parameters.variables(), plan: plan.clone() });
-        Ok(plan)
-    }
-
-    fn plan_for(
-        &self,
-        prepared: &Statement,
-        params: &[Value],
-        parameters: &Parameters,
-    ) -> SqlResult<Arc<RowPlan>> {
-        let plan = self.plan_rows((&prepared.statement, prepared.reads), params, parameters)?;
-        Ok(Arc::new(plan))
     }
 
     /// How many parameters a prepared statement has; None if there is no such statement.
@@ -415,7 +84,7 @@ impl Session {
     /// The storage has failed.
     pub fn begin_fetch(&mut self, id: u32, rows: u32) -> SqlResult<()> {
         self.entry.counts.count(Com::StmtFetch);
-        self.log_command("Fetch", format!("statement {id}, {rows} rows").as_bytes());
+        log::log_command(self, "Fetch", format!("statement {id}, {rows} rows").as_bytes());
         self.check_engine()
     }
 
@@ -424,59 +93,398 @@ impl Session {
         self.entry.counts.count(Com::StmtClose);
         self.prepared.remove(&id);
     }
+}
 
-    /// PREPARE, EXECUTE, DEALLOCATE.
-    pub(super) async fn text_prepared(
-        &mut self,
-        statement: &ast::Statement,
-        out: &mut dyn ResultSink,
-    ) -> SqlResult<Outcome> {
-        let unknown = |name: &str, what: &str| SqlError::unknown_statement_handler(name, what);
-        match statement {
-            ast::Statement::Prepare { name, source } => {
-                let text = match source {
-                    PrepareSource::Text(text) => text.to_vec(),
-                    PrepareSource::Variable(name) => {
-                        let value = self.state.user_variable(&name.to_lowercase());
-                        // As MySQL: the word, which begins no statement.
-                        if value == Value::Null { b"NULL".to_vec() } else { to_bytes(&value).into_owned() }
-                    }
-                };
-                self.named.remove(&*name.to_lowercase());
-                self.entry.counts.count(Com::StmtPrepare);
-                let statement = self.parse_one(&text)?;
-                self.describe(&statement).await?;
-                self.named.insert(name.to_lowercase().into(), Arc::new(statement));
-                Ok(Outcome { info: "Statement prepared".into(), ..Outcome::default() })
-            }
-            ast::Statement::Execute { name, variables } => {
-                let found = self.named.get(&*name.to_lowercase()).cloned();
-                let found = found.ok_or_else(|| unknown(name, "EXECUTE"))?;
-                self.entry.counts.count(Com::StmtExecute);
-                self.entry.counts.count(Com::of(&found.statement));
-                let params: Vec<Value> =
-                    variables.iter().map(|one| self.state.user_variable(&one.to_lowercase())).collect();
-                if params.len() != found.params {
-                    return Err(SqlError::wrong_arguments("EXECUTE"));
-                }
-                let saved = found.aside.as_ref().map(|aside| self.begin_aside(aside, &found.statement));
-                let outcome = if is_row_statement(&found.statement) {
-                    self.execute_rows(&found, &params, out).await
-                } else {
-                    Box::pin(self.dispatch(&found.statement, &params, out)).await
-                };
-                if let Some(saved) = saved {
-                    self.end_aside(saved);
-                }
-                outcome
-            }
-            ast::Statement::Deallocate(name) => {
-                self.entry.counts.count(Com::StmtClose);
-                let gone = self.named.remove(&*name.to_lowercase());
-                gone.map(|_| Outcome::default()).ok_or_else(|| unknown(name, "DEALLOCATE PREPARE"))
-            }
-            _ => Err(SqlError::unsupported_in_prepared()),
+async fn prepare_text(session: &mut Session, text: &[u8]) -> SqlResult<Prepared> {
+    session.state.warnings.clear();
+    session.check_engine()?;
+    let statement = parse_one(session, text)?;
+    let columns = describe(session, &statement).await?;
+    let connection = session.settings.collation_connection;
+    let announced = |at: usize| {
+        let kind = statement.plans.lock().derived.get(at).map(|one| one.kind).unwrap_or(ParameterKind::Text);
+        ColumnMeta::computed("?", kind.announced(connection), true)
+    };
+    let params = (0..statement.params).map(announced).collect();
+    let id = session.next_prepared;
+    session.next_prepared = session.next_prepared.wrapping_add(1).max(1);
+    session.prepared.insert(id, Arc::new(statement));
+    Ok(Prepared { id, params, columns, warnings: session.state.warnings.count() })
+}
+
+/// Parses a text to prepare. MySQL warns of old names here and not when the statement runs.
+fn parse_one(session: &mut Session, text: &[u8]) -> SqlResult<Statement> {
+    let place = session.db.prepared_place()?;
+    let mut charge = session.charge();
+    charge.add(size_of::<Statement>() + text.len().saturating_mul(TEXT_COPIES))?;
+    let parsed = text::parse_charged(session, text, 0, true, &mut charge);
+    let parsed = parsed.map_err(|error| preparable::refused_first(text, error))?;
+    charge.settle()?;
+    text::ask_for_one(session, text, parsed.next, true)?;
+    let params = parsed.parameter_count as usize;
+    preparable::check(&parsed.statement, params)?;
+    if params > usize::from(u16::MAX) {
+        return Err(SqlError::prepared_too_many_parameters());
+    }
+    let mut aside = parsed.aside;
+    if let Some(said) = &mut aside {
+        aside::warn_of(session, &std::mem::take(&mut said.deprecated));
+    }
+    let aside = aside.filter(|said| **said != Aside::default());
+    let statement = Statement::new(parsed.statement, params);
+    Ok(Statement {
+        text: Some(text.into()),
+        aside,
+        _place: Some(place),
+        _charge: Announced(charge),
+        ..statement
+    })
+}
+
+/// The columns a statement will return, and whether its names can be found at all.
+async fn describe(session: &mut Session, statement: &Statement) -> SqlResult<Arc<[ColumnMeta]>> {
+    if !is_row_statement(&statement.statement) {
+        if let Some(inner) = rows_inside(&statement.statement) {
+            let inner = Statement::new(inner, statement.params);
+            Box::pin(describe(session, &inner)).await?;
         }
+        let ast::Statement::Show(show) = &statement.statement else { return Ok(Arc::from([])) };
+        rights::ask_for_statement(session, &statement.statement)?;
+        return show::show_columns(session, show, statement.params).map(Arc::from);
+    }
+    statement::enter_for(session, &statement.tables).await?;
+    let plan = match derive(session, statement) {
+        Ok(plan) => plan,
+        Err(error) => return statement::abandon(session, error).await,
+    };
+    if let Err(error) = rights::ask_for_columns(session, &plan.uses) {
+        return statement::abandon(session, error).await;
+    }
+    if session.open.as_ref().is_some_and(|open| open.autocommit) {
+        transaction::rollback(session).await?;
+    }
+    let keeps = matches!(&statement.statement, ast::Statement::Select(query) if !query.into.is_empty());
+    Ok(match plan.kind {
+        PlanKind::Query(plan) if !keeps => plan.columns().clone(),
+        _ => Arc::from([]),
+    })
+}
+
+async fn execute_statement(
+    session: &mut Session,
+    prepared: &Statement,
+    params: &[Value],
+    out: &mut dyn ResultSink,
+) -> SqlResult<()> {
+    session.entry.counts.questions.add(1);
+    session.entry.counts.count(Com::StmtExecute);
+    if params.len() != prepared.params {
+        return Err(SqlError::wrong_arguments("EXECUTE"));
+    }
+    if !is_row_statement(&prepared.statement) {
+        let aside = prepared.aside.as_deref();
+        return Box::pin(statement::run_statement(session, (&prepared.statement, aside), params, out, false))
+            .await;
+    }
+    run_kept(session, prepared, params, out).await
+}
+
+/// Runs a statement on rows with the plan that is kept for it.
+pub(super) async fn run_kept(
+    session: &mut Session,
+    prepared: &Statement,
+    params: &[Value],
+    out: &mut dyn ResultSink,
+) -> SqlResult<()> {
+    session.state.warnings.clear();
+    session.state.begin_sequences();
+    session.entry.counts.command(&prepared.statement);
+    session.check_engine()?;
+    let outcome = match &prepared.aside {
+        None => execute_rows(session, prepared, params, out).await,
+        Some(aside) => Box::pin(execute_with_aside(session, prepared, aside, params, out)).await,
+    };
+    let outcome = outcome?;
+    if let Some(wait) = session.before_answer()? {
+        wait.await?;
+    }
+    statement::finish_result(session, &outcome, out, false);
+    Ok(())
+}
+
+async fn execute_with_aside(
+    session: &mut Session,
+    prepared: &Statement,
+    aside: &Aside,
+    params: &[Value],
+    out: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    let saved = aside::begin_aside(session, aside, &prepared.statement);
+    let outcome = execute_rows(session, prepared, params, out).await;
+    aside::end_aside(session, saved);
+    outcome
+}
+
+async fn execute_rows(
+    session: &mut Session,
+    prepared: &Statement,
+    params: &[Value],
+    out: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    read_only::check_writable(session, &prepared.statement)?;
+    statement::enter_for(session, &prepared.tables).await?;
+    let (plan, converted) = loop {
+        let (plan, converted) = match kept_plan(session, prepared, params) {
+            Ok(planned) => planned,
+            Err(error) => return Box::pin(statement::abandon(session, error)).await,
+        };
+        if !plan.has_foreign() || Box::pin(foreign_key::hold_related(session, &plan)).await? {
+            break (plan, converted);
+        }
+    };
+    let into = match &prepared.statement {
+        ast::Statement::Select(query) => &query.into[..],
+        _ => &[],
+    };
+    statement::run_rows(session, &plan, converted.as_deref().unwrap_or(params), into, out).await
+}
+
+/// What the values are to a statement on rows that keeps no plan: their kinds, and they themselves where
+/// they are converted. The gates must be held.
+pub(super) fn taken(
+    session: &Session,
+    statement: &ast::Statement,
+    params: &[Value],
+) -> SqlResult<(Kinds, Option<Vec<Value>>)> {
+    if params.is_empty() {
+        return Ok((Kinds::new(), None));
+    }
+    let prepared = Statement::new(statement.clone(), params.len());
+    derive(session, &prepared)?;
+    let derived = &prepared.plans.lock().derived;
+    check_counts(derived, params, running_command(session))?;
+    Ok(match given(derived, params) {
+        Some(given) => (given.kinds, given.values),
+        None => (expected(derived, params), None),
+    })
+}
+
+/// Runs a statement on rows that comes once.
+pub(super) async fn execute_once(
+    session: &mut Session,
+    statement: ast::Statement,
+    params: &[Value],
+    out: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    let prepared = Statement::new(statement, params.len());
+    execute_rows(session, &prepared, params, out).await
+}
+
+/// What the parameters of a statement are by where they stand, and its plan with them. The gates must be
+/// held.
+#[cold]
+fn derive(session: &Session, statement: &Statement) -> SqlResult<RowPlan> {
+    let nulls = vec![Value::Null; statement.params];
+    let version = session.db.dictionary().version();
+    let warned = session.state.warnings.count();
+    let mut known = Deriving::of(statement.params).found();
+    for _ in 1..DERIVATIONS_MAX {
+        let parameters = Parameters::deriving(&known);
+        let plan =
+            statement::plan_rows(session, (&statement.statement, statement.reads), &nulls, &parameters)?;
+        let found = parameters.derivation().map(Deriving::found).unwrap_or_default();
+        if found == known {
+            let mut plans = statement.plans.lock();
+            (plans.version, plans.derived) = (Some(version), found);
+            return Ok(plan);
+        }
+        known = found;
+        if warned == 0 {
+            session.state.warnings.clear();
+        }
+    }
+    let parameters = Parameters::deriving(&known);
+    let plan = statement::plan_rows(session, (&statement.statement, statement.reads), &nulls, &parameters)?;
+    let mut plans = statement.plans.lock();
+    (plans.version, plans.derived) = (Some(version), known);
+    Ok(plan)
+}
+
+/// The plan of a statement for these values, made anew if what it depends on has changed. The gates must
+/// be held.
+fn kept_plan(session: &Session, prepared: &Statement, params: &[Value]) -> SqlResult<Planned> {
+    let version = session.db.dictionary().version();
+    let locks_reads = reads::locks_reads(session, prepared.reads);
+    let mut plans = prepared.plans.lock();
+    if !prepared.literals && prepared.params > 0 && plans.version != Some(version) {
+        drop(plans);
+        derive(session, prepared)?;
+        plans = prepared.plans.lock();
+    }
+    let given = match prepared.literals || prepared.params == 0 {
+        true => None,
+        false => {
+            check_counts(&plans.derived, params, running_command(session))?;
+            given(&plans.derived, params)
+        }
+    };
+    for kept in plans.kept.iter().rev() {
+        let serves = match &given {
+            None => prepared.literals || serves(&kept.kinds, &plans.derived, params),
+            Some(given) => kept.kinds == given.kinds,
+        };
+        if serves
+            && !session.settings.plans_anew
+            && is_planned_for(session, &kept.key, version, locks_reads)
+            && has_kinds(session, &kept.variables)
+        {
+            return Ok((kept.plan.clone(), given.and_then(|given| given.values)));
+        }
+    }
+    let (kinds, values) = match given {
+        Some(given) => (given.kinds, given.values),
+        None => (expected(&plans.derived, params), None),
+    };
+    drop(plans);
+    let plan = plan_to_keep(session, prepared, values.as_deref().unwrap_or(params), kinds)?;
+    Ok((plan, values))
+}
+
+/// What runs a prepared statement, as errors name it.
+fn running_command(session: &Session) -> &'static str {
+    match session.entry.command() {
+        Command::Execute => "mysqld_stmt_execute",
+        _ => TEXT_COMMAND,
+    }
+}
+
+/// Whether user variables hold values of these kinds.
+#[inline]
+fn has_kinds(session: &Session, variables: &[(Box<str>, VariableKind)]) -> bool {
+    variables.iter().all(|(name, kind)| session.state.user_variable_kind(name) == *kind)
+}
+
+/// Whether a kept plan was made for this version of the dictionary and for the settings of now.
+#[inline]
+fn is_planned_for(session: &Session, key: &PlanKey, version: u64, locks_reads: bool) -> bool {
+    let settings = &session.settings;
+    key.version == version
+        && key.mode == settings.sql_mode
+        && key.collation == settings.collation_connection
+        && key.locks_reads == locks_reads
+        && key.time_zone == settings.time_zone
+        && session.state.is_schema(key.schema.as_ref())
+}
+
+/// Makes a plan for these values and keeps it.
+#[cold]
+fn plan_to_keep(
+    session: &Session,
+    prepared: &Statement,
+    params: &[Value],
+    kinds: Kinds,
+) -> SqlResult<Arc<RowPlan>> {
+    let parameters = prepared.parameters(&kinds);
+    if session.settings.plans_anew {
+        return plan_for(session, prepared, params, &parameters);
+    }
+    let key = PlanKey {
+        version: session.db.dictionary().version(),
+        schema: session.state.schema(),
+        mode: session.settings.sql_mode,
+        collation: session.settings.collation_connection,
+        time_zone: session.settings.time_zone,
+        locks_reads: reads::locks_reads(session, prepared.reads),
+    };
+    let warned = session.state.warnings.count();
+    let plan = plan_for(session, prepared, params, &parameters)?;
+    if !prepared.literals && session.state.warnings.count() > warned {
+        session.state.warnings.take_back(warned, SqlError::extreme_documents().code);
+    }
+    if parameters.decide_by_value() && !prepared.by_value.swap(true, Ordering::Relaxed) {
+        if warned == 0 {
+            session.state.warnings.clear();
+        }
+        return plan_for(session, prepared, params, &Parameters::values());
+    }
+    if prepared.by_value.load(Ordering::Relaxed) {
+        return Ok(plan);
+    }
+    // What planning tells of is told again when the statement comes again.
+    if session.state.warnings.count() > warned {
+        return Ok(plan);
+    }
+    let kept = &mut prepared.plans.lock().kept;
+    kept.retain(|kept| kept.key == key);
+    if kept.len() == PLANS_MAX {
+        kept.remove(0);
+    }
+    kept.push(Kept { key, kinds, variables: parameters.variables(), plan: plan.clone() });
+    Ok(plan)
+}
+
+fn plan_for(
+    session: &Session,
+    prepared: &Statement,
+    params: &[Value],
+    parameters: &Parameters,
+) -> SqlResult<Arc<RowPlan>> {
+    let plan = statement::plan_rows(session, (&prepared.statement, prepared.reads), params, parameters)?;
+    Ok(Arc::new(plan))
+}
+
+/// PREPARE, EXECUTE, DEALLOCATE.
+pub(super) async fn text_prepared(
+    session: &mut Session,
+    statement: &ast::Statement,
+    out: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    let unknown = |name: &str, what: &str| SqlError::unknown_statement_handler(name, what);
+    match statement {
+        ast::Statement::Prepare { name, source } => {
+            let text = match source {
+                PrepareSource::Text(text) => text.to_vec(),
+                PrepareSource::Variable(name) => {
+                    let value = session.state.user_variable(&name.to_lowercase());
+                    // As MySQL: the word, which begins no statement.
+                    if value == Value::Null { b"NULL".to_vec() } else { to_bytes(&value).into_owned() }
+                }
+            };
+            session.named.remove(&*name.to_lowercase());
+            session.entry.counts.count(Com::StmtPrepare);
+            let statement = parse_one(session, &text)?;
+            describe(session, &statement).await?;
+            session.named.insert(name.to_lowercase().into(), Arc::new(statement));
+            Ok(Outcome { info: "Statement prepared".into(), ..Outcome::default() })
+        }
+        ast::Statement::Execute { name, variables } => {
+            let found = session.named.get(&*name.to_lowercase()).cloned();
+            let found = found.ok_or_else(|| unknown(name, "EXECUTE"))?;
+            session.entry.counts.count(Com::StmtExecute);
+            session.entry.counts.count(Com::of(&found.statement));
+            let params: Vec<Value> =
+                variables.iter().map(|one| session.state.user_variable(&one.to_lowercase())).collect();
+            if params.len() != found.params {
+                return Err(SqlError::wrong_arguments("EXECUTE"));
+            }
+            let saved =
+                found.aside.as_ref().map(|aside| aside::begin_aside(session, aside, &found.statement));
+            let outcome = if is_row_statement(&found.statement) {
+                execute_rows(session, &found, &params, out).await
+            } else {
+                Box::pin(statement::dispatch(session, &found.statement, &params, out)).await
+            };
+            if let Some(saved) = saved {
+                aside::end_aside(session, saved);
+            }
+            outcome
+        }
+        ast::Statement::Deallocate(name) => {
+            session.entry.counts.count(Com::StmtClose);
+            let gone = session.named.remove(&*name.to_lowercase());
+            gone.map(|_| Outcome::default()).ok_or_else(|| unknown(name, "DEALLOCATE PREPARE"))
+        }
+        _ => Err(SqlError::unsupported_in_prepared()),
     }
 }
 

@@ -5,35 +5,33 @@ use crate::ast::{ExplainTarget, LockStrength, MaintenanceKind, Query, RoleStatem
 use crate::catalog::Refusal;
 use crate::error::{SqlError, SqlResult};
 
-impl Session {
-    /// Fails if a statement would change something and may not (1290). One relaxed load while both switches
-    /// are off.
-    pub(super) fn check_writable(&self, statement: &Statement) -> SqlResult<()> {
-        match self.db.refuses_writes() {
-            Refusal::Nobody => Ok(()),
-            refusal => self.check_may_write(statement, refusal),
-        }
+/// Fails if a statement would change something and may not (1290). One relaxed load while both switches
+/// are off.
+pub(super) fn check_writable(session: &Session, statement: &Statement) -> SqlResult<()> {
+    match session.db.refuses_writes() {
+        Refusal::Nobody => Ok(()),
+        refusal => check_may_write(session, statement, refusal),
     }
+}
 
-    fn check_may_write(&self, statement: &Statement, refusal: Refusal) -> SqlResult<()> {
-        if !writes(statement) || self.is_exempt(refusal) {
-            return Ok(());
-        }
-        Err(SqlError::option_prevents_statement(refusal.option()))
+fn check_may_write(session: &Session, statement: &Statement, refusal: Refusal) -> SqlResult<()> {
+    if !writes(statement) || is_exempt(session, refusal) {
+        return Ok(());
     }
+    Err(SqlError::option_prevents_statement(refusal.option()))
+}
 
-    /// Whether the switches, as they are now, refuse to commit what the open transaction has written.
-    pub(super) fn refuses_commit(&self) -> Option<SqlError> {
-        let refusal = self.db.refuses_writes();
-        if refusal == Refusal::Nobody || self.open.as_ref().is_none_or(|open| open.txn.id().is_none()) {
-            return None;
-        }
-        (!self.is_exempt(refusal)).then(|| SqlError::option_prevents_statement(refusal.option()))
+/// Whether the switches, as they are now, refuse to commit what the open transaction has written.
+pub(super) fn refuses_commit(session: &Session) -> Option<SqlError> {
+    let refusal = session.db.refuses_writes();
+    if refusal == Refusal::Nobody || session.open.as_ref().is_none_or(|open| open.txn.id().is_none()) {
+        return None;
     }
+    (!is_exempt(session, refusal)).then(|| SqlError::option_prevents_statement(refusal.option()))
+}
 
-    fn is_exempt(&self, refusal: Refusal) -> bool {
-        refusal == Refusal::Unprivileged && self.may_exceed_connections()
-    }
+fn is_exempt(session: &Session, refusal: Refusal) -> bool {
+    refusal == Refusal::Unprivileged && session.may_exceed_connections()
 }
 
 /// Whether a statement changes data, definitions or accounts, or says that it is going to. Listed in full, so

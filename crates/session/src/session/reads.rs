@@ -14,21 +14,19 @@ use turnstile_engine::Isolation;
 use super::Session;
 use crate::reads_lock::ReadsLock;
 
-impl Session {
-    /// Whether plain reads lock in the transaction that is open, or about to be.
-    #[inline]
-    pub(super) fn locks_reads(&self, from: ReadsLock) -> bool {
-        let isolation =
-            || self.open.as_ref().map_or(self.settings.isolation, |open| open.txn.options().isolation);
-        match from {
-            ReadsLock::Always => true,
-            ReadsLock::RepeatableRead => {
-                matches!(isolation(), Isolation::RepeatableRead | Isolation::Serializable)
-            }
-            ReadsLock::Serializable => {
-                self.open.as_ref().is_some_and(|open| !open.autocommit)
-                    && isolation() == Isolation::Serializable
-            }
+/// Whether plain reads lock in the transaction that is open, or about to be.
+#[inline]
+pub(super) fn locks_reads(session: &Session, from: ReadsLock) -> bool {
+    let isolation =
+        || session.open.as_ref().map_or(session.settings.isolation, |open| open.txn.options().isolation);
+    match from {
+        ReadsLock::Always => true,
+        ReadsLock::RepeatableRead => {
+            matches!(isolation(), Isolation::RepeatableRead | Isolation::Serializable)
+        }
+        ReadsLock::Serializable => {
+            session.open.as_ref().is_some_and(|open| !open.autocommit)
+                && isolation() == Isolation::Serializable
         }
     }
 }

@@ -4,14 +4,12 @@
 use super::Session;
 use crate::ast::{self, Expr, Literal};
 
-impl Session {
-    /// A SELECT as the session's switches mean it; None if they do not concern it.
-    pub(super) fn rewritten(&self, query: &ast::Query) -> Option<ast::Query> {
-        let most = self.settings.sql_select_limit;
-        if most == u64::MAX || query.limit.is_some() {
-            return None;
-        }
-        let limit = ast::Limit { count: Expr::Literal(Literal::Int(most)), offset: None };
-        Some(ast::Query { limit: Some(limit), ..query.clone() })
+/// A SELECT as the session's switches mean it; None if they do not concern it.
+pub(super) fn rewritten(session: &Session, query: &ast::Query) -> Option<ast::Query> {
+    let most = session.settings.sql_select_limit;
+    if most == u64::MAX || query.limit.is_some() {
+        return None;
     }
+    let limit = ast::Limit { count: Expr::Literal(Literal::Int(most)), offset: None };
+    Some(ast::Query { limit: Some(limit), ..query.clone() })
 }

@@ -8,7 +8,6 @@ use std::fs::OpenOptions;
 use std::path::Path;
 
 use super::Session;
-use super::persist;
 use super::statement::{Outcome, selecting};
 use crate::accounts::{AccountName, roles_named};
 use crate::ast::{self, SetItem, VariableScope};
@@ -17,6 +16,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::expr::{SessionView, SqlMode, VariableKind, WarningLevel};
 use crate::query_log::place_of;
 use crate::reads_lock::ReadsLock;
+use crate::session::{accounts, aside, persist, rights, statement, transaction};
 use crate::session_state::check_read;
 use crate::status::metrics;
 use crate::types::ColumnType;
@@ -35,366 +35,375 @@ fn waits(expr: &ast::Expr) -> bool {
     found
 }
 
-impl Session {
-    /// SET. All values are worked out and checked before the first is set, so that a wrong one changes
-    /// nothing.
-    pub(super) async fn set(&mut self, items: &[SetItem], params: &[Value]) -> SqlResult<()> {
-        items.iter().try_for_each(is_known)?;
-        items.iter().try_for_each(|item| self.may_be_set(item))?;
-        let mut checked = Vec::with_capacity(items.len());
-        let mut slice = Slice::default();
-        for (nth, item) in items.iter().enumerate() {
-            self.pace_items(&mut slice, nth).await?;
-            checked.push(match item {
-                SetItem::UserVariable { value, .. } => {
-                    let (value, column) = self.set_value(value, params).await?;
-                    Checked::Value(value, VariableKind::assigned(&column, self.settings.collation_connection))
-                }
-                SetItem::SystemVariable { scope, name, value } => {
-                    let value = match value {
-                        Some(expr) => Some(self.set_value(expr, params).await?.0),
-                        None => None,
-                    };
-                    Checked::System(self.check_system(*scope, name, value)?)
-                }
-                _ => Checked::Later,
-            });
-        }
-        self.keep(checked.iter().filter_map(|checked| match checked {
+/// SET. All values are worked out and checked before the first is set, so that a wrong one changes
+/// nothing.
+pub(super) async fn set(session: &mut Session, items: &[SetItem], params: &[Value]) -> SqlResult<()> {
+    items.iter().try_for_each(is_known)?;
+    items.iter().try_for_each(|item| may_be_set(session, item))?;
+    let mut checked = Vec::with_capacity(items.len());
+    let mut slice = Slice::default();
+    for (nth, item) in items.iter().enumerate() {
+        pace_items(session, &mut slice, nth).await?;
+        checked.push(match item {
+            SetItem::UserVariable { value, .. } => {
+                let (value, column) = set_value(session, value, params).await?;
+                Checked::Value(value, VariableKind::assigned(&column, session.settings.collation_connection))
+            }
+            SetItem::SystemVariable { scope, name, value } => {
+                let value = match value {
+                    Some(expr) => Some(set_value(session, expr, params).await?.0),
+                    None => None,
+                };
+                Checked::System(check_system(session, *scope, name, value)?)
+            }
+            _ => Checked::Later,
+        });
+    }
+    persist::keep(
+        session,
+        checked.iter().filter_map(|checked| match checked {
             Checked::System(choice) if persist::is_kept(choice.scope) => Some((choice.at, &choice.value)),
             _ => None,
-        }))?;
-        for (nth, (item, checked)) in items.iter().zip(checked).enumerate() {
-            self.pace_items(&mut slice, nth).await?;
-            match (item, checked) {
-                (SetItem::UserVariable { name, .. }, Checked::Value(value, kind)) => {
-                    self.state.set_user_variable(&name.to_lowercase(), value, kind)?;
-                }
-                (_, Checked::System(choice)) => self.set_system(choice).await?,
-                (other, _) => self.set_other(other).await?,
+        }),
+    )?;
+    for (nth, (item, checked)) in items.iter().zip(checked).enumerate() {
+        pace_items(session, &mut slice, nth).await?;
+        match (item, checked) {
+            (SetItem::UserVariable { name, .. }, Checked::Value(value, kind)) => {
+                session.state.set_user_variable(&name.to_lowercase(), value, kind)?;
             }
-        }
-        Ok(())
-    }
-
-    /// Between the items of SET, of which there may be hundreds of thousands.
-    async fn pace_items(&self, slice: &mut Slice, nth: usize) -> SqlResult<()> {
-        if nth.is_multiple_of(ITEMS_AT_ONCE) {
-            self.interrupt.check()?;
-            slice.breathe().await;
-        }
-        Ok(())
-    }
-
-    /// The items of SET that are neither user variables nor system variables.
-    async fn set_other(&mut self, item: &SetItem) -> SqlResult<()> {
-        match item {
-            SetItem::UserVariable { .. } | SetItem::SystemVariable { .. } => Ok(()),
-            SetItem::Names { charset, collation } => self.set_names(charset.as_deref(), collation.as_deref()),
-            SetItem::CharacterSet(charset) => {
-                let found = charset_collation(charset.as_deref())?;
-                must_serve_clients(found)?;
-                self.set_charsets(found, &["character_set_client", "character_set_results"]);
-                self.settings = self.state.settings();
-                Ok(())
-            }
-            SetItem::Transaction { scope, isolation, read_only } => {
-                self.set_transaction(*scope, *isolation, *read_only)
-            }
-            SetItem::Password { user, password, replaces } => {
-                self.set_password(user.as_ref(), password, replaces.as_deref()).await
-            }
+            (_, Checked::System(choice)) => set_system(session, choice).await?,
+            (other, _) => set_other(session, other).await?,
         }
     }
+    Ok(())
+}
 
-    /// A value of SET, which may be a sub-query, or wait, and its type.
-    async fn set_value(&mut self, expr: &ast::Expr, params: &[Value]) -> SqlResult<(Value, ColumnType)> {
-        let statement = match expr {
-            expr if waits(expr) || walk::any(expr, &|one| one.is_query()) => {
-                selecting(std::slice::from_ref(expr))
-            }
-            expr => return self.evaluate_typed(expr, params),
-        };
-        let mut rows = super::show::Collected::default();
-        self.row_statement((&statement, ReadsLock::Always), params, &mut rows).await?;
-        let value = rows.rows.into_iter().next().and_then(|row| row.into_iter().next()).unwrap_or_default();
-        Ok((value, rows.types.into_iter().next().unwrap_or(ColumnType::Null)))
+/// Between the items of SET, of which there may be hundreds of thousands.
+async fn pace_items(session: &Session, slice: &mut Slice, nth: usize) -> SqlResult<()> {
+    if nth.is_multiple_of(ITEMS_AT_ONCE) {
+        session.interrupt.check()?;
+        slice.breathe().await;
     }
+    Ok(())
+}
 
-    /// Fails unless a system variable can be set in this scope, and a global one by this account.
-    fn may_be_set(&mut self, item: &SetItem) -> SqlResult<()> {
-        let SetItem::SystemVariable { scope, name, .. } = item else { return Ok(()) };
-        persist::check_scope(definition_of(name)?, *scope, name)?;
-        match scope {
-            VariableScope::Default | VariableScope::Session => Ok(()),
-            VariableScope::Global | VariableScope::Persist => self.ask_to_set(right::GLOBAL),
-            VariableScope::PersistOnly => self.ask_for_next_start(),
+/// The items of SET that are neither user variables nor system variables.
+async fn set_other(session: &mut Session, item: &SetItem) -> SqlResult<()> {
+    match item {
+        SetItem::UserVariable { .. } | SetItem::SystemVariable { .. } => Ok(()),
+        SetItem::Names { charset, collation } => set_names(session, charset.as_deref(), collation.as_deref()),
+        SetItem::CharacterSet(charset) => {
+            let found = charset_collation(charset.as_deref())?;
+            must_serve_clients(found)?;
+            set_charsets(session, found, &["character_set_client", "character_set_results"]);
+            session.settings = session.state.settings();
+            Ok(())
+        }
+        SetItem::Transaction { scope, isolation, read_only } => {
+            transaction::set_transaction(session, *scope, *isolation, *read_only)
+        }
+        SetItem::Password { user, password, replaces } => {
+            accounts::set_password(session, user.as_ref(), password, replaces.as_deref()).await
         }
     }
+}
 
-    /// Fails unless the account has what a variable asks for in this scope beside what all global values
-    /// take.
-    fn ask_for_variable(
-        &mut self,
-        right: Right,
-        scope: VariableScope,
-        is_default: bool,
-        first: bool,
-    ) -> SqlResult<()> {
-        let asked = match scope {
-            VariableScope::Default | VariableScope::Session => right.of_session(),
-            VariableScope::Global | VariableScope::Persist => right.beside_global(),
-            VariableScope::PersistOnly => None,
-        };
-        let now = right.is_asked_first() == first && (right.guards_default() || !is_default);
-        asked.filter(|_| now).map_or(Ok(()), |asked| self.ask_to_set(asked))
+/// A value of SET, which may be a sub-query, or wait, and its type.
+async fn set_value(
+    session: &mut Session,
+    expr: &ast::Expr,
+    params: &[Value],
+) -> SqlResult<(Value, ColumnType)> {
+    let statement = match expr {
+        expr if waits(expr) || walk::any(expr, &|one| one.is_query()) => {
+            selecting(std::slice::from_ref(expr))
+        }
+        expr => return statement::evaluate_typed(session, expr, params),
+    };
+    let mut rows = super::show::Collected::default();
+    statement::row_statement(session, (&statement, ReadsLock::Always), params, &mut rows).await?;
+    let value = rows.rows.into_iter().next().and_then(|row| row.into_iter().next()).unwrap_or_default();
+    Ok((value, rows.types.into_iter().next().unwrap_or(ColumnType::Null)))
+}
+
+/// Fails unless a system variable can be set in this scope, and a global one by this account.
+fn may_be_set(session: &mut Session, item: &SetItem) -> SqlResult<()> {
+    let SetItem::SystemVariable { scope, name, .. } = item else { return Ok(()) };
+    persist::check_scope(definition_of(name)?, *scope, name)?;
+    match scope {
+        VariableScope::Default | VariableScope::Session => Ok(()),
+        VariableScope::Global | VariableScope::Persist => rights::ask_to_set(session, right::GLOBAL),
+        VariableScope::PersistOnly => rights::ask_for_next_start(session),
     }
+}
 
-    /// Whether a system variable may be set so, and to what; nothing is set.
-    fn check_system(&mut self, scope: VariableScope, name: &str, value: Option<Value>) -> SqlResult<Choice> {
-        let at = variables::find(name).ok_or_else(|| SqlError::unknown_system_variable(name))?;
-        let definition = &VARIABLES[at];
-        let global = !matches!(scope, VariableScope::Default | VariableScope::Session);
-        let is_default = value.is_none();
-        self.ask_for_variable(definition.right, scope, is_default, true)?;
-        if let (Some(value), true) = (&value, definition.is_fixed_in_sessions()) {
-            definition.accept(value)?;
-        }
-        if !global && definition.is_fixed_in_sessions() {
-            return Err(SqlError::session_variable_read_only(definition.name));
-        }
-        let before = if global { self.db.globals().get(at) } else { self.state.variables.lock().get(at) };
-        let refused_before =
-            value.as_ref().is_some_and(|value| definition.accept_over(&before, value).is_err());
-        if let Some(warning) = definition.deprecation().filter(|_| !refused_before) {
-            self.state.warnings.push(WarningLevel::Warning, warning);
-        }
-        let value = match value {
-            Some(value) => {
-                let (accepted, cut) = definition.accept_over(&before, &value)?;
-                self.warn_of_modes(definition.name, &accepted);
-                self.warn_of(definition.deprecated_name(&value, &accepted).as_slice());
-                if let Some(warning) = definition.warning_of(&accepted) {
-                    self.state.warnings.push(WarningLevel::Warning, warning);
-                }
-                if cut && self.settings.sql_mode.has(SqlMode::STRICT_ALL_TABLES) {
-                    return Err(SqlError::wrong_value_for_variable(definition.name, to_text(&value)));
-                }
-                if cut {
-                    let error = SqlError::truncated_wrong_value(definition.name, to_text(&value));
-                    self.state.warnings.push(WarningLevel::Warning, error);
-                }
-                accepted
+/// Fails unless the account has what a variable asks for in this scope beside what all global values
+/// take.
+fn ask_for_variable(
+    session: &mut Session,
+    right: Right,
+    scope: VariableScope,
+    is_default: bool,
+    first: bool,
+) -> SqlResult<()> {
+    let asked = match scope {
+        VariableScope::Default | VariableScope::Session => right.of_session(),
+        VariableScope::Global | VariableScope::Persist => right.beside_global(),
+        VariableScope::PersistOnly => None,
+    };
+    let now = right.is_asked_first() == first && (right.guards_default() || !is_default);
+    asked.filter(|_| now).map_or(Ok(()), |asked| rights::ask_to_set(session, asked))
+}
+
+/// Whether a system variable may be set so, and to what; nothing is set.
+fn check_system(
+    session: &mut Session,
+    scope: VariableScope,
+    name: &str,
+    value: Option<Value>,
+) -> SqlResult<Choice> {
+    let at = variables::find(name).ok_or_else(|| SqlError::unknown_system_variable(name))?;
+    let definition = &VARIABLES[at];
+    let global = !matches!(scope, VariableScope::Default | VariableScope::Session);
+    let is_default = value.is_none();
+    ask_for_variable(session, definition.right, scope, is_default, true)?;
+    if let (Some(value), true) = (&value, definition.is_fixed_in_sessions()) {
+        definition.accept(value)?;
+    }
+    if !global && definition.is_fixed_in_sessions() {
+        return Err(SqlError::session_variable_read_only(definition.name));
+    }
+    let before = if global { session.db.globals().get(at) } else { session.state.variables.lock().get(at) };
+    let refused_before = value.as_ref().is_some_and(|value| definition.accept_over(&before, value).is_err());
+    if let Some(warning) = definition.deprecation().filter(|_| !refused_before) {
+        session.state.warnings.push(WarningLevel::Warning, warning);
+    }
+    let value = match value {
+        Some(value) => {
+            let (accepted, cut) = definition.accept_over(&before, &value)?;
+            warn_of_modes(session, definition.name, &accepted);
+            aside::warn_of(session, definition.deprecated_name(&value, &accepted).as_slice());
+            if let Some(warning) = definition.warning_of(&accepted) {
+                session.state.warnings.push(WarningLevel::Warning, warning);
             }
-            None if definition.has_no_default() => {
-                return Err(SqlError::no_default_for_variable(name.to_ascii_lowercase()));
+            if cut && session.settings.sql_mode.has(SqlMode::STRICT_ALL_TABLES) {
+                return Err(SqlError::wrong_value_for_variable(definition.name, to_text(&value)));
             }
-            None if !global && definition.scope == Scope::Both => self.db.globals().get(at),
-            None => definition.parse(definition.default)?,
-        };
-        self.ask_for_variable(definition.right, scope, is_default, false)?;
-        self.check_log_file(definition.name, &value)?;
-        if matches!(definition.name, "read_only" | "super_read_only") && scope != VariableScope::PersistOnly {
-            self.check_nothing_open()?;
+            if cut {
+                let error = SqlError::truncated_wrong_value(definition.name, to_text(&value));
+                session.state.warnings.push(WarningLevel::Warning, error);
+            }
+            accepted
         }
-        definition.check_possible(&value)?;
-        if let Some(warning) = definition.promises_nothing(Some(&before), &value) {
-            self.state.warnings.push(WarningLevel::Warning, warning);
+        None if definition.has_no_default() => {
+            return Err(SqlError::no_default_for_variable(name.to_ascii_lowercase()));
         }
-        if definition.name == "innodb_commit_concurrency" && scope != VariableScope::PersistOnly {
-            stays_limited_or_not(&self.db.globals().get(at), &value)?;
-        }
+        None if !global && definition.scope == Scope::Both => session.db.globals().get(at),
+        None => definition.parse(definition.default)?,
+    };
+    ask_for_variable(session, definition.right, scope, is_default, false)?;
+    check_log_file(session, definition.name, &value)?;
+    if matches!(definition.name, "read_only" | "super_read_only") && scope != VariableScope::PersistOnly {
+        check_nothing_open(session)?;
+    }
+    definition.check_possible(&value)?;
+    if let Some(warning) = definition.promises_nothing(Some(&before), &value) {
+        session.state.warnings.push(WarningLevel::Warning, warning);
+    }
+    if definition.name == "innodb_commit_concurrency" && scope != VariableScope::PersistOnly {
+        stays_limited_or_not(&session.db.globals().get(at), &value)?;
+    }
+    if let (Some(action), Value::Str(pattern)) = (metrics::Action::of(definition.name), &value) {
+        action.check(pattern)?;
+    }
+    if definition.kind == Kind::Roles {
+        check_mandatory_roles(session, &value)?;
+    }
+    Ok(Choice { at, scope, value })
+}
+
+/// Who holds SYSTEM_USER is no role of everybody.
+fn check_mandatory_roles(session: &Session, value: &Value) -> SqlResult<()> {
+    let accounts = session.db.accounts();
+    let named = roles_named(&to_text(value)).unwrap_or_default();
+    let guarded = |name: &&AccountName| accounts.find(name).is_some_and(|one| accounts.is_guarded(&one));
+    match named.iter().find(guarded) {
+        Some(role) => Err(SqlError::mandatory_role_of_system(role.quoted())),
+        None => Ok(()),
+    }
+}
+
+/// What MySQL says of an `sql_mode`: strictness and the modes about zero dates and division belong
+/// together, and one is to go.
+fn warn_of_modes(session: &Session, name: &str, value: &Value) {
+    const TOGETHER: [&str; 3] = ["NO_ZERO_IN_DATE", "NO_ZERO_DATE", "ERROR_FOR_DIVISION_BY_ZERO"];
+    if name != "sql_mode" {
+        return;
+    }
+    let text = to_text(value);
+    let has = |mode: &str| text.split(',').any(|one| one == mode);
+    let warn = |error| session.state.warnings.push(WarningLevel::Warning, error);
+    let strict = has("STRICT_TRANS_TABLES") || has("STRICT_ALL_TABLES");
+    let together = TOGETHER.into_iter().filter(|mode| has(mode)).count();
+    if together != if strict { TOGETHER.len() } else { 0 } {
+        warn(SqlError::modes_belong_together());
+    }
+    if has("PAD_CHAR_TO_FULL_LENGTH") {
+        warn(SqlError::deprecated_mode("PAD_CHAR_TO_FULL_LENGTH"));
+    }
+}
+
+/// Fails unless the file of a log can be written, if this is about one that would be.
+fn check_log_file(session: &Session, name: &str, value: &Value) -> SqlResult<()> {
+    let file = match name {
+        "general_log" | "general_log_file" => "general_log_file",
+        "slow_query_log" | "slow_query_log_file" => "slow_query_log_file",
+        _ => return Ok(()),
+    };
+    let globals = session.db.globals();
+    let named = if name == file { value.clone() } else { globals.named(file) };
+    let (datadir, named) = (to_text(&globals.named("datadir")), to_text(&named));
+    let refused = || SqlError::wrong_value_for_variable(file, &named);
+    // Files that a server reads its options from are none for a log.
+    if named.is_empty() || named.ends_with(".cnf") || named.ends_with(".ini") {
+        return Err(refused());
+    }
+    if name != file && *value == Value::Int(0) {
+        return Ok(());
+    }
+    let place = place_of(&datadir, &named);
+    if datadir.is_empty() && place.is_relative() || is_file_of_ours(&datadir, &place) {
+        return Err(refused());
+    }
+    OpenOptions::new().create(true).append(true).open(place).map(drop).map_err(|_| refused())
+}
+
+/// The writes of one's own open transaction or locked tables would be cut off.
+fn check_nothing_open(session: &Session) -> SqlResult<()> {
+    let written = session.open.as_ref().is_some_and(|open| open.txn.id().is_some());
+    if written || session.table_locks.is_some() {
+        return Err(SqlError::lock_or_active_transaction());
+    }
+    Ok(())
+}
+
+/// Sets a system variable to what was checked.
+async fn set_system(session: &mut Session, choice: Choice) -> SqlResult<()> {
+    let Choice { at, scope, value } = choice;
+    let definition = &VARIABLES[at];
+    if scope == VariableScope::PersistOnly {
+        return Ok(());
+    }
+    if !matches!(scope, VariableScope::Default | VariableScope::Session) {
         if let (Some(action), Value::Str(pattern)) = (metrics::Action::of(definition.name), &value) {
-            action.check(pattern)?;
+            session.db.meters().apply(&session.db, action, pattern);
         }
-        if definition.kind == Kind::Roles {
-            self.check_mandatory_roles(&value)?;
+        session.db.apply_global(definition.name, &value);
+        let on = value == Value::Int(1);
+        session.db.globals().set(at, value);
+        let logs = ["general_log", "general_log_file", "slow_query_log", "slow_query_log_file", "log_output"];
+        if logs.contains(&definition.name) {
+            let followed = session.db.query_log().follow(session.db.globals());
+            return followed.map_err(|error| SqlError::unknown_error(error.to_string()));
         }
-        Ok(Choice { at, scope, value })
-    }
-
-    /// Who holds SYSTEM_USER is no role of everybody.
-    fn check_mandatory_roles(&self, value: &Value) -> SqlResult<()> {
-        let accounts = self.db.accounts();
-        let named = roles_named(&to_text(value)).unwrap_or_default();
-        let guarded = |name: &&AccountName| accounts.find(name).is_some_and(|one| accounts.is_guarded(&one));
-        match named.iter().find(guarded) {
-            Some(role) => Err(SqlError::mandatory_role_of_system(role.quoted())),
-            None => Ok(()),
-        }
-    }
-
-    /// What MySQL says of an `sql_mode`: strictness and the modes about zero dates and division belong
-    /// together, and one is to go.
-    fn warn_of_modes(&self, name: &str, value: &Value) {
-        const TOGETHER: [&str; 3] = ["NO_ZERO_IN_DATE", "NO_ZERO_DATE", "ERROR_FOR_DIVISION_BY_ZERO"];
-        if name != "sql_mode" {
-            return;
-        }
-        let text = to_text(value);
-        let has = |mode: &str| text.split(',').any(|one| one == mode);
-        let warn = |error| self.state.warnings.push(WarningLevel::Warning, error);
-        let strict = has("STRICT_TRANS_TABLES") || has("STRICT_ALL_TABLES");
-        let together = TOGETHER.into_iter().filter(|mode| has(mode)).count();
-        if together != if strict { TOGETHER.len() } else { 0 } {
-            warn(SqlError::modes_belong_together());
-        }
-        if has("PAD_CHAR_TO_FULL_LENGTH") {
-            warn(SqlError::deprecated_mode("PAD_CHAR_TO_FULL_LENGTH"));
-        }
-    }
-
-    /// Fails unless the file of a log can be written, if this is about one that would be.
-    fn check_log_file(&self, name: &str, value: &Value) -> SqlResult<()> {
-        let file = match name {
-            "general_log" | "general_log_file" => "general_log_file",
-            "slow_query_log" | "slow_query_log_file" => "slow_query_log_file",
+        match (definition.name, on) {
+            ("super_read_only", true) => follow_global(session, "read_only", true),
+            ("read_only", false) => follow_global(session, "super_read_only", false),
+            ("read_only" | "super_read_only", _) => {}
             _ => return Ok(()),
-        };
-        let globals = self.db.globals();
-        let named = if name == file { value.clone() } else { globals.named(file) };
-        let (datadir, named) = (to_text(&globals.named("datadir")), to_text(&named));
-        let refused = || SqlError::wrong_value_for_variable(file, &named);
-        // Files that a server reads its options from are none for a log.
-        if named.is_empty() || named.ends_with(".cnf") || named.ends_with(".ini") {
-            return Err(refused());
         }
-        if name != file && *value == Value::Int(0) {
-            return Ok(());
-        }
-        let place = place_of(&datadir, &named);
-        if datadir.is_empty() && place.is_relative() || is_file_of_ours(&datadir, &place) {
-            return Err(refused());
-        }
-        OpenOptions::new().create(true).append(true).open(place).map(drop).map_err(|_| refused())
+        session.db.read_only_changed();
+        return Ok(());
     }
-
-    /// The writes of one's own open transaction or locked tables would be cut off.
-    fn check_nothing_open(&self) -> SqlResult<()> {
-        let written = self.open.as_ref().is_some_and(|open| open.txn.id().is_some());
-        if written || self.table_locks.is_some() {
-            return Err(SqlError::lock_or_active_transaction());
-        }
-        Ok(())
+    if definition.name == "autocommit" && value == Value::Int(1) && !session.settings.autocommit {
+        transaction::commit(session).await?;
     }
+    follow(session, definition.name, &value);
+    session.state.set_variable(at, value);
+    session.settings_changed();
+    Ok(())
+}
 
-    /// Sets a system variable to what was checked.
-    async fn set_system(&mut self, choice: Choice) -> SqlResult<()> {
-        let Choice { at, scope, value } = choice;
-        let definition = &VARIABLES[at];
-        if scope == VariableScope::PersistOnly {
-            return Ok(());
-        }
-        if !matches!(scope, VariableScope::Default | VariableScope::Session) {
-            if let (Some(action), Value::Str(pattern)) = (metrics::Action::of(definition.name), &value) {
-                self.db.meters().apply(&self.db, action, pattern);
-            }
-            self.db.apply_global(definition.name, &value);
-            let on = value == Value::Int(1);
-            self.db.globals().set(at, value);
-            let logs =
-                ["general_log", "general_log_file", "slow_query_log", "slow_query_log_file", "log_output"];
-            if logs.contains(&definition.name) {
-                let followed = self.db.query_log().follow(self.db.globals());
-                return followed.map_err(|error| SqlError::unknown_error(error.to_string()));
-            }
-            match (definition.name, on) {
-                ("super_read_only", true) => self.follow_global("read_only", true),
-                ("read_only", false) => self.follow_global("super_read_only", false),
-                ("read_only" | "super_read_only", _) => {}
-                _ => return Ok(()),
-            }
-            self.db.read_only_changed();
-            return Ok(());
-        }
-        if definition.name == "autocommit" && value == Value::Int(1) && !self.settings.autocommit {
-            self.commit().await?;
-        }
-        self.follow(definition.name, &value);
-        self.state.set_variable(at, value);
-        self.settings_changed();
-        Ok(())
+/// Sets a global switch that goes with another.
+fn follow_global(session: &Session, name: &str, on: bool) {
+    if let Some(at) = variables::find(name) {
+        session.db.globals().set(at, Value::boolean(on));
     }
+}
 
-    /// Sets a global switch that goes with another.
-    fn follow_global(&self, name: &str, on: bool) {
+/// Character set and collation variables that go together.
+fn follow(session: &mut Session, name: &str, value: &Value) {
+    let Value::Str(text) = value else { return };
+    let set = |name: &str, value: &str| {
         if let Some(at) = variables::find(name) {
-            self.db.globals().set(at, Value::boolean(on));
+            session.state.set_variable(at, Value::text(value));
         }
+    };
+    match (name, Collation::default_of_charset(text), Collation::by_name(text)) {
+        ("character_set_connection", Some(found), _) => set("collation_connection", found.name()),
+        ("collation_connection", _, Some(found)) => set("character_set_connection", found.charset()),
+        ("character_set_server", Some(found), _) => set("collation_server", found.name()),
+        ("collation_server", _, Some(found)) => set("character_set_server", found.charset()),
+        _ => {}
     }
+}
 
-    /// Character set and collation variables that go together.
-    fn follow(&mut self, name: &str, value: &Value) {
-        let Value::Str(text) = value else { return };
-        let set = |name: &str, value: &str| {
-            if let Some(at) = variables::find(name) {
-                self.state.set_variable(at, Value::text(value));
-            }
-        };
-        match (name, Collation::default_of_charset(text), Collation::by_name(text)) {
-            ("character_set_connection", Some(found), _) => set("collation_connection", found.name()),
-            ("collation_connection", _, Some(found)) => set("character_set_connection", found.charset()),
-            ("character_set_server", Some(found), _) => set("collation_server", found.name()),
-            ("collation_server", _, Some(found)) => set("character_set_server", found.charset()),
-            _ => {}
+fn set_names(session: &mut Session, charset: Option<&str>, collation: Option<&str>) -> SqlResult<()> {
+    let mut found = charset_collation(charset)?;
+    if let Some(name) = collation {
+        let chosen = Collation::by_name(name).ok_or_else(|| SqlError::unknown_collation(name))?;
+        if chosen.charset() != found.charset() {
+            let text = format!("COLLATION '{name}' is not valid for CHARACTER SET '{}'", found.charset());
+            return Err(SqlError::new(1253, b"42000", text));
         }
+        found = chosen;
     }
+    must_serve_clients(found)?;
+    set_collation(session, found.id());
+    Ok(())
+}
 
-    fn set_names(&mut self, charset: Option<&str>, collation: Option<&str>) -> SqlResult<()> {
-        let mut found = charset_collation(charset)?;
-        if let Some(name) = collation {
-            let chosen = Collation::by_name(name).ok_or_else(|| SqlError::unknown_collation(name))?;
-            if chosen.charset() != found.charset() {
-                let text = format!("COLLATION '{name}' is not valid for CHARACTER SET '{}'", found.charset());
-                return Err(SqlError::new(1253, b"42000", text));
-            }
-            found = chosen;
-        }
-        must_serve_clients(found)?;
-        self.set_collation(found.id());
-        Ok(())
+/// What the client speaks, by the id of a collation; unknown ids mean the default.
+pub(super) fn set_collation(session: &mut Session, id: u16) {
+    let collation = Collation::by_id(id).filter(|found| found.set().serves_clients());
+    let collation = collation.unwrap_or(Collation::DEFAULT);
+    set_charsets(
+        session,
+        collation,
+        &["character_set_client", "character_set_connection", "character_set_results"],
+    );
+    if let Some(at) = variables::find("collation_connection") {
+        session.state.set_variable(at, Value::text(collation.name()));
     }
+    session.settings = session.state.settings();
+}
 
-    /// What the client speaks, by the id of a collation; unknown ids mean the default.
-    pub(super) fn set_collation(&mut self, id: u16) {
-        let collation = Collation::by_id(id).filter(|found| found.set().serves_clients());
-        let collation = collation.unwrap_or(Collation::DEFAULT);
-        self.set_charsets(
-            collation,
-            &["character_set_client", "character_set_connection", "character_set_results"],
-        );
-        if let Some(at) = variables::find("collation_connection") {
-            self.state.set_variable(at, Value::text(collation.name()));
-        }
-        self.settings = self.state.settings();
+fn set_charsets(session: &Session, collation: Collation, names: &[&str]) {
+    for at in names.iter().filter_map(|name| variables::find(name)) {
+        session.state.set_variable(at, Value::text(collation.charset()));
     }
+}
 
-    fn set_charsets(&self, collation: Collation, names: &[&str]) {
-        for at in names.iter().filter_map(|name| variables::find(name)) {
-            self.state.set_variable(at, Value::text(collation.charset()));
-        }
+/// KILL
+pub(super) fn kill(session: &mut Session, kill: &ast::Kill, params: &[Value]) -> SqlResult<Outcome> {
+    let value = statement::evaluate(session, &kill.id, params)?;
+    let id = statement::with_eval(session, params, |eval| to_i64(&value, eval))? as u64;
+    let found = session.db.registry().find(id).ok_or_else(|| SqlError::no_such_thread(id))?;
+    let own_user = found.shown().names.user() == session.entry.shown().names.user();
+    if !own_user {
+        rights::may_kill(session, id)?;
     }
-
-    /// KILL
-    pub(super) fn kill(&mut self, kill: &ast::Kill, params: &[Value]) -> SqlResult<Outcome> {
-        let value = self.evaluate(&kill.id, params)?;
-        let id = self.with_eval(params, |eval| to_i64(&value, eval))? as u64;
-        let found = self.db.registry().find(id).ok_or_else(|| SqlError::no_such_thread(id))?;
-        let own_user = found.shown().names.user() == self.entry.shown().names.user();
-        if !own_user {
-            self.may_kill(id)?;
-        }
-        self.may_end(&found)?;
-        if kill.query_only {
-            found.interrupt.kill_query();
-        } else {
-            found.interrupt.kill_connection();
-        }
-        if found.id == self.entry.id {
-            return Err(SqlError::query_interrupted());
-        }
-        Ok(Outcome::default())
+    rights::may_end(session, &found)?;
+    if kill.query_only {
+        found.interrupt.kill_query();
+    } else {
+        found.interrupt.kill_connection();
     }
+    if found.id == session.entry.id {
+        return Err(SqlError::query_interrupted());
+    }
+    Ok(Outcome::default())
 }
 
 fn definition_of(name: &str) -> SqlResult<&'static Definition> {

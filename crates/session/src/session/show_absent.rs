@@ -132,24 +132,22 @@ pub(super) fn shown_empty(what: &ShowWhat) -> SqlResult<Table> {
     })
 }
 
-impl Session {
-    /// SHOW CREATE of a view, routine, trigger or event: there is none.
-    pub(super) fn no_such_program(&self, kind: &str, name: &TableName) -> SqlResult<Table> {
-        let schema = name.schema.as_deref().map(Into::into).or_else(|| self.state.schema());
-        let schema = schema.ok_or_else(SqlError::no_database_selected)?;
-        Err(match kind {
-            "VIEW" if self.db.dictionary().find(&schema, &name.table).is_some() => {
-                SqlError::wrong_object(&schema, &name.table, "VIEW")
+/// SHOW CREATE of a view, routine, trigger or event: there is none.
+pub(super) fn no_such_program(session: &Session, kind: &str, name: &TableName) -> SqlResult<Table> {
+    let schema = name.schema.as_deref().map(Into::into).or_else(|| session.state.schema());
+    let schema = schema.ok_or_else(SqlError::no_database_selected)?;
+    Err(match kind {
+        "VIEW" if session.db.dictionary().find(&schema, &name.table).is_some() => {
+            SqlError::wrong_object(&schema, &name.table, "VIEW")
+        }
+        "VIEW" => match session.db.dictionary().schema_collation(&schema) {
+            None if VirtualTable::find(&schema, &name.table)?.is_none() => {
+                SqlError::unknown_database(&schema)
             }
-            "VIEW" => match self.db.dictionary().schema_collation(&schema) {
-                None if VirtualTable::find(&schema, &name.table)?.is_none() => {
-                    SqlError::unknown_database(&schema)
-                }
-                _ => SqlError::no_such_table(&schema, &name.table),
-            },
-            "TRIGGER" => SqlError::new(1360, b"HY000", "Trigger does not exist"),
-            "EVENT" => SqlError::new(1539, b"HY000", format!("Unknown event '{}'", name.table)),
-            kind => SqlError::new(1305, b"42000", format!("{kind} {} does not exist", name.table)),
-        })
-    }
+            _ => SqlError::no_such_table(&schema, &name.table),
+        },
+        "TRIGGER" => SqlError::new(1360, b"HY000", "Trigger does not exist"),
+        "EVENT" => SqlError::new(1539, b"HY000", format!("Unknown event '{}'", name.table)),
+        kind => SqlError::new(1305, b"42000", format!("{kind} {} does not exist", name.table)),
+    })
 }

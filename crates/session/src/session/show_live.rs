@@ -48,57 +48,59 @@ pub fn is_live(what: &ShowWhat) -> bool {
     columns_of(what).is_some()
 }
 
-impl Session {
-    /// Writes a SHOW of these; None: it is another.
-    pub(super) fn show_live(&self, what: &ShowWhat, out: &mut dyn ResultSink) -> SqlResult<Option<Outcome>> {
-        let Some(columns) = columns_of(what) else { return Ok(None) };
-        self.may_show(what)?;
-        out.columns(Table::new(columns).columns())?;
-        if let ShowWhat::ProcessList { .. } = what {
-            out.reserve(self.db.registry().len() * LINE_BYTES_EXPECTED);
-        }
-        self.live_lines(what, &mut |line| out.cells(line))?;
-        Ok(Some(Outcome { rows: true, ..Outcome::default() }))
+/// Writes a SHOW of these; None: it is another.
+pub(super) fn show_live(
+    session: &Session,
+    what: &ShowWhat,
+    out: &mut dyn ResultSink,
+) -> SqlResult<Option<Outcome>> {
+    let Some(columns) = columns_of(what) else { return Ok(None) };
+    may_show(what)?;
+    out.columns(Table::new(columns).columns())?;
+    if let ShowWhat::ProcessList { .. } = what {
+        out.reserve(session.db.registry().len() * LINE_BYTES_EXPECTED);
     }
+    live_lines(session, what, &mut |line| out.cells(line))?;
+    Ok(Some(Outcome { rows: true, ..Outcome::default() }))
+}
 
-    /// A SHOW of these as a table; None: it is another.
-    pub(super) fn live_table(&self, what: &ShowWhat) -> SqlResult<Option<Table>> {
-        let Some(columns) = columns_of(what) else { return Ok(None) };
-        self.may_show(what)?;
-        let mut table = Table::new(columns);
-        self.live_lines(what, &mut |line| {
-            table.push(line.iter().map(|cell| cell.to_value()).collect());
-            Ok(())
-        })?;
-        Ok(Some(table))
-    }
-
-    fn may_show(&self, what: &ShowWhat) -> SqlResult<()> {
-        let ShowWhat::Engine { name, report } = what else { return Ok(()) };
-        let known = name.eq_ignore_ascii_case("innodb") || name.eq_ignore_ascii_case("all");
-        if *report != EngineReport::Mutex && !known {
-            return Err(SqlError::unknown_storage_engine(name));
-        }
+/// A SHOW of these as a table; None: it is another.
+pub(super) fn live_table(session: &Session, what: &ShowWhat) -> SqlResult<Option<Table>> {
+    let Some(columns) = columns_of(what) else { return Ok(None) };
+    may_show(what)?;
+    let mut table = Table::new(columns);
+    live_lines(session, what, &mut |line| {
+        table.push(line.iter().map(|cell| cell.to_value()).collect());
         Ok(())
-    }
+    })?;
+    Ok(Some(table))
+}
 
-    fn live_lines(&self, what: &ShowWhat, out: &mut Lines<'_>) -> SqlResult<()> {
-        match what {
-            ShowWhat::ProcessList { full } => {
-                let chars_max = if *full { usize::MAX } else { INFO_CHARS };
-                information_schema::processlist(&self.db, &self.state, chars_max, out)
-            }
-            ShowWhat::Engine { report: EngineReport::Mutex, .. } => super::show_mutex::write(out),
-            ShowWhat::Engine { report: EngineReport::Status, .. } => {
-                self.db.monitor().with_report(&self.db, |text| {
-                    out(&[Cell::Text("InnoDB"), Cell::Text(""), Cell::Bytes(text)])
-                })?
-            }
-            ShowWhat::Status { global } => {
-                let table = if *global { VirtualTable::GlobalStatus } else { VirtualTable::SessionStatus };
-                information_schema::write(table, &self.db, &self.state, out)
-            }
-            _ => Ok(()),
+fn may_show(what: &ShowWhat) -> SqlResult<()> {
+    let ShowWhat::Engine { name, report } = what else { return Ok(()) };
+    let known = name.eq_ignore_ascii_case("innodb") || name.eq_ignore_ascii_case("all");
+    if *report != EngineReport::Mutex && !known {
+        return Err(SqlError::unknown_storage_engine(name));
+    }
+    Ok(())
+}
+
+fn live_lines(session: &Session, what: &ShowWhat, out: &mut Lines<'_>) -> SqlResult<()> {
+    match what {
+        ShowWhat::ProcessList { full } => {
+            let chars_max = if *full { usize::MAX } else { INFO_CHARS };
+            information_schema::processlist(&session.db, &session.state, chars_max, out)
         }
+        ShowWhat::Engine { report: EngineReport::Mutex, .. } => super::show_mutex::write(out),
+        ShowWhat::Engine { report: EngineReport::Status, .. } => {
+            session.db.monitor().with_report(&session.db, |text| {
+                out(&[Cell::Text("InnoDB"), Cell::Text(""), Cell::Bytes(text)])
+            })?
+        }
+        ShowWhat::Status { global } => {
+            let table = if *global { VirtualTable::GlobalStatus } else { VirtualTable::SessionStatus };
+            information_schema::write(table, &session.db, &session.state, out)
+        }
+        _ => Ok(()),
     }
 }

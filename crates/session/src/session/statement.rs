@@ -25,6 +25,10 @@ use crate::plan::{PlanContext, QueryPlan, plan_shown};
 use crate::pulse;
 use crate::reads_lock::ReadsLock;
 use crate::row_plan::{PlanKind, RowPlan};
+use crate::session::{
+    accounts, aside, ddl, explain, foreign_key, lock_tables, maintain, persist, prepared, read_only, reads,
+    rewrite, rights, set, show, transaction,
+};
 use crate::session_state::SessionState;
 use crate::sink::ResultSink;
 use crate::types::ColumnType;
@@ -68,487 +72,499 @@ pub fn eval_settings(settings: &crate::variables::SessionSettings) -> EvalSettin
     }
 }
 
-impl Session {
-    /// Runs a statement and writes its whole result. `more`: another result follows.
-    pub(super) async fn run_statement(
-        &mut self,
-        (statement, aside): (&Statement, Option<&Aside>),
-        params: &[Value],
-        out: &mut dyn ResultSink,
-        more: bool,
-    ) -> SqlResult<()> {
-        if !keeps_warnings(statement) {
-            self.state.warnings.clear();
-        }
-        self.state.begin_sequences();
-        self.entry.counts.command(statement);
-        if !matches!(statement, Statement::Shutdown) {
-            self.check_engine()?;
-        }
-        let saved = aside.map(|aside| self.begin_aside(aside, statement));
-        let outcome = self.dispatch(statement, params, out).await;
-        if let Some(saved) = saved {
-            self.end_aside(saved);
-        }
-        let mut outcome = outcome?;
-        if !matches!(statement, Statement::Shutdown)
-            && let Some(wait) = self.before_answer()?
-        {
-            wait.await?;
-        }
-        outcome.shows_warnings = keeps_warnings(statement);
-        self.finish_result(&outcome, out, more);
-        Ok(())
+/// Runs a statement and writes its whole result. `more`: another result follows.
+pub(super) async fn run_statement(
+    session: &mut Session,
+    (statement, aside): (&Statement, Option<&Aside>),
+    params: &[Value],
+    out: &mut dyn ResultSink,
+    more: bool,
+) -> SqlResult<()> {
+    if !keeps_warnings(statement) {
+        session.state.warnings.clear();
     }
+    session.state.begin_sequences();
+    session.entry.counts.command(statement);
+    if !matches!(statement, Statement::Shutdown) {
+        session.check_engine()?;
+    }
+    let saved = aside.map(|aside| aside::begin_aside(session, aside, statement));
+    let outcome = dispatch(session, statement, params, out).await;
+    if let Some(saved) = saved {
+        aside::end_aside(session, saved);
+    }
+    let mut outcome = outcome?;
+    if !matches!(statement, Statement::Shutdown)
+        && let Some(wait) = session.before_answer()?
+    {
+        wait.await?;
+    }
+    outcome.shows_warnings = keeps_warnings(statement);
+    finish_result(session, &outcome, out, more);
+    Ok(())
+}
 
-    /// Writes a statement's terminator.
-    pub(super) fn finish_result(&mut self, outcome: &Outcome, out: &mut dyn ResultSink, more: bool) {
-        let status = self.status_flags() | if more { crate::sink::status_flag::MORE_RESULTS } else { 0 };
-        let warnings = if outcome.shows_warnings { 0 } else { self.state.warnings.count() };
-        if outcome.rows {
-            self.state.set_row_count(-1);
-            out.end(warnings, status);
-        } else {
-            self.state.set_row_count(outcome.affected as i64);
-            out.ok(outcome.affected, outcome.insert_id, warnings, &outcome.info, status);
+/// Writes a statement's terminator.
+pub(super) fn finish_result(session: &mut Session, outcome: &Outcome, out: &mut dyn ResultSink, more: bool) {
+    let status = session.status_flags() | if more { crate::sink::status_flag::MORE_RESULTS } else { 0 };
+    let warnings = if outcome.shows_warnings { 0 } else { session.state.warnings.count() };
+    if outcome.rows {
+        session.state.set_row_count(-1);
+        out.end(warnings, status);
+    } else {
+        session.state.set_row_count(outcome.affected as i64);
+        out.ok(outcome.affected, outcome.insert_id, warnings, &outcome.info, status);
+    }
+}
+
+pub(super) async fn dispatch(
+    session: &mut Session,
+    statement: &Statement,
+    params: &[Value],
+    out: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    // Whether an account may manage accounts is asked before whether anybody may now, as in MySQL.
+    if let Statement::User(_) | Statement::DropUser { .. } | Statement::RenameUser(_) = statement {
+        rights::ask_for_statement(session, statement)?;
+        read_only::check_writable(session, statement)?;
+    } else {
+        read_only::check_writable(session, statement)?;
+        rights::ask_for_statement(session, statement)?;
+    }
+    match statement {
+        Statement::Select(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => {
+            row_statement(session, (statement, ReadsLock::of(statement)), params, out).await
         }
-    }
-
-    pub(super) async fn dispatch(
-        &mut self,
-        statement: &Statement,
-        params: &[Value],
-        out: &mut dyn ResultSink,
-    ) -> SqlResult<Outcome> {
-        // Whether an account may manage accounts is asked before whether anybody may now, as in MySQL.
-        if let Statement::User(_) | Statement::DropUser { .. } | Statement::RenameUser(_) = statement {
-            self.ask_for_statement(statement)?;
-            self.check_writable(statement)?;
-        } else {
-            self.check_writable(statement)?;
-            self.ask_for_statement(statement)?;
+        Statement::Nothing => Ok(Outcome::default()),
+        Statement::Do(exprs) => evaluate_only(session, exprs, params).await,
+        Statement::Begin(begin) => {
+            transaction::begin(session, begin.clone()).await.map(|()| Outcome::default())
         }
-        match statement {
-            Statement::Select(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => {
-                self.row_statement((statement, ReadsLock::of(statement)), params, out).await
-            }
-            Statement::Nothing => Ok(Outcome::default()),
-            Statement::Do(exprs) => self.evaluate_only(exprs, params).await,
-            Statement::Begin(begin) => self.begin(begin.clone()).await.map(|()| Outcome::default()),
-            Statement::Commit(tail) => self.complete(true, *tail).await.map(|()| Outcome::default()),
-            Statement::Rollback(tail) => self.complete(false, *tail).await.map(|()| Outcome::default()),
-            Statement::Savepoint(name) => {
-                self.savepoint(name)?;
-                Ok(Outcome::default())
-            }
-            Statement::RollbackTo(name) => self.rollback_to(name).await.map(|()| Outcome::default()),
-            Statement::ReleaseSavepoint(name) => self.release_savepoint(name).map(|()| Outcome::default()),
-            Statement::Set(items) => self.set(items, params).await.map(|()| Outcome::default()),
-            Statement::Use(name) => self.use_schema(name).map(|()| Outcome::default()),
-            Statement::Show(show) => self.show(show, params, out).await,
-            Statement::Explain(explain) => self.explain(explain, params, out).await,
-            Statement::Kill(kill) => self.kill(kill, params),
-            Statement::Prepare { .. } | Statement::Execute { .. } | Statement::Deallocate(_) => {
-                self.text_prepared(statement, out).await
-            }
-            Statement::User(_)
-            | Statement::DropUser { .. }
-            | Statement::RenameUser(_)
-            | Statement::Grant(_)
-            | Statement::Revoke(_)
-            | Statement::Role(_) => self.account_statement(statement).await.map(|()| Outcome::default()),
-            Statement::Flush(targets) => self.flush(targets).await.map(|()| Outcome::default()),
-            Statement::LockTables(tables) => self.lock_tables(tables).await.map(|()| Outcome::default()),
-            Statement::UnlockTables => self.unlock_tables().await.map(|()| Outcome::default()),
-            Statement::TableMaintenance(work) => self.maintain(work, out).await,
-            Statement::Shutdown => self.shut_down().map(|()| Outcome::default()),
-            Statement::ResetPersist { if_exists, name } => {
-                self.reset_persist(name.as_deref(), *if_exists).map(|()| Outcome::default())
-            }
-            Statement::Reset(what) => Err(SqlError::not_supported_yet(format!("RESET {what}"))),
-            _ => self.definition_statement(statement, params).await,
+        Statement::Commit(tail) => {
+            transaction::complete(session, true, *tail).await.map(|()| Outcome::default())
         }
-    }
-
-    /// A context for expressions outside plans.
-    pub(super) fn with_eval<T>(&self, params: &[Value], use_it: impl FnOnce(&EvalContext<'_>) -> T) -> T {
-        let context = EvalContext {
-            settings: eval_settings(&self.settings),
-            parameters: params,
-            session: &*self.state,
-            warnings: &self.state.warnings,
-        };
-        use_it(&context)
-    }
-
-    /// Evaluates an expression that reads no table.
-    pub(super) fn evaluate(&self, expr: &ast::Expr, params: &[Value]) -> SqlResult<Value> {
-        self.evaluate_typed(expr, params).map(|(value, _)| value)
-    }
-
-    /// The value of an expression, and the type it is bound with.
-    pub(super) fn evaluate_typed(
-        &self,
-        expr: &ast::Expr,
-        params: &[Value],
-    ) -> SqlResult<(Value, ColumnType)> {
-        self.with_eval(params, |eval| {
-            let schema = self.state.schema();
-            // It reads no table.
-            let uses = Uses::default();
-            let parameters = Parameters::of_kinds(actual(params));
-            let context = self.plan_context(schema.as_deref(), eval, &uses, &parameters, false);
-            let mut block = crate::plan::block::Block::new(&context, None);
-            let typed = with_own_digits(block.bind(expr, "field list")?);
-            if !block.subqueries.is_empty() {
-                return Err(SqlError::not_supported_yet("a sub-query in this place"));
-            }
-            Ok((typed.expr.eval(&NoRow, eval)?, typed.kind.column))
-        })
-    }
-
-    /// DO is a SELECT whose row nobody sees.
-    async fn evaluate_only(&mut self, exprs: &[ast::Expr], params: &[Value]) -> SqlResult<Outcome> {
-        let mut unseen = super::show::Collected::default();
-        if params.is_empty() {
-            self.row_statement((&selecting(exprs), ReadsLock::Always), params, &mut unseen).await?;
-        } else {
-            self.execute_once(selecting(exprs), params, &mut unseen).await?;
+        Statement::Rollback(tail) => {
+            transaction::complete(session, false, *tail).await.map(|()| Outcome::default())
         }
-        Ok(Outcome::default())
-    }
-
-    /// What planning needs to know.
-    pub(super) fn plan_context<'a>(
-        &'a self,
-        schema: Option<&'a str>,
-        eval: &'a EvalContext<'a>,
-        uses: &'a Uses,
-        parameters: &'a Parameters,
-        locks_reads: bool,
-    ) -> PlanContext<'a> {
-        PlanContext {
-            dictionary: self.db.dictionary(),
-            schema,
-            collation: self.settings.collation_connection,
-            full_group_by: self.settings.sql_mode.has(crate::expr::SqlMode::ONLY_FULL_GROUP_BY),
-            eval,
-            locks_reads,
-            parameters,
-            common: &[],
-            reads: None,
-            uses,
-            depth: 0,
-            as_written: false,
+        Statement::Savepoint(name) => {
+            transaction::savepoint(session, name)?;
+            Ok(Outcome::default())
         }
-    }
-
-    /// SELECT, INSERT, UPDATE, DELETE from the syntax tree.
-    pub(super) async fn row_statement(
-        &mut self,
-        (statement, reads): (&Statement, ReadsLock),
-        params: &[Value],
-        out: &mut dyn ResultSink,
-    ) -> SqlResult<Outcome> {
-        self.enter_for(&of_statement(statement)).await?;
-        let plan = loop {
-            let parameters = Parameters::of_kinds(actual(params));
-            let plan = match self.plan_rows((statement, reads), params, &parameters) {
-                Ok(plan) => plan,
-                Err(error) => return self.abandon(error).await,
-            };
-            if !plan.has_foreign() || Box::pin(self.hold_related(&plan)).await? {
-                break plan;
-            }
-        };
-        let into = match statement {
-            Statement::Select(query) => query.into.clone(),
-            _ => Vec::new(),
-        };
-        self.run_rows(&plan, params, &into, out).await
-    }
-
-    /// Takes the gates of a statement's tables and opens its transaction.
-    pub(super) async fn enter_for(&mut self, tables: &[Used]) -> SqlResult<()> {
-        self.ask_for_tables(tables)?;
-        if let Some(locks) = &self.table_locks {
-            locks.check(tables, self.state.schema().as_deref())?;
+        Statement::RollbackTo(name) => {
+            transaction::rollback_to(session, name).await.map(|()| Outcome::default())
         }
-        if tables.is_empty() && self.open.is_none() && !self.settings.autocommit {
-            // A statement without tables does not begin a transaction.
-            self.enter().autocommit = true;
-            self.entry.card.set_tables(0, 0);
-            return Ok(());
+        Statement::ReleaseSavepoint(name) => {
+            transaction::release_savepoint(session, name).map(|()| Outcome::default())
         }
-        self.enter();
-        let locked = tables.iter().filter(|table| table.written).count();
-        self.entry.card.set_tables(tables.len(), locked);
-        let begins = self.gates_held() == 0;
-        loop {
-            let closed = match self.try_gates(tables) {
-                Ok(None) => return Ok(()),
-                Ok(Some(closed)) => closed,
-                Err(error) => return Box::pin(self.abandon(error)).await,
-            };
-            match Box::pin(self.wait_at(&closed)).await {
-                Ok(()) => {}
-                // It has done nothing yet: it lets the others of the circle go on and comes after them.
-                Err(error) if begins && error.code == SqlError::deadlock().code => self.give_gates_back(),
-                Err(error) => return Box::pin(self.abandon(error)).await,
-            }
+        Statement::Set(items) => set::set(session, items, params).await.map(|()| Outcome::default()),
+        Statement::Use(name) => session.use_schema(name).map(|()| Outcome::default()),
+        Statement::Show(show) => show::show(session, show, params, out).await,
+        Statement::Explain(explain) => explain::explain(session, explain, params, out).await,
+        Statement::Kill(kill) => set::kill(session, kill, params),
+        Statement::Prepare { .. } | Statement::Execute { .. } | Statement::Deallocate(_) => {
+            prepared::text_prepared(session, statement, out).await
         }
+        Statement::User(_)
+        | Statement::DropUser { .. }
+        | Statement::RenameUser(_)
+        | Statement::Grant(_)
+        | Statement::Revoke(_)
+        | Statement::Role(_) => {
+            accounts::account_statement(session, statement).await.map(|()| Outcome::default())
+        }
+        Statement::Flush(targets) => lock_tables::flush(session, targets).await.map(|()| Outcome::default()),
+        Statement::LockTables(tables) => {
+            lock_tables::lock_tables(session, tables).await.map(|()| Outcome::default())
+        }
+        Statement::UnlockTables => lock_tables::unlock_tables(session).await.map(|()| Outcome::default()),
+        Statement::TableMaintenance(work) => maintain::maintain(session, work, out).await,
+        Statement::Shutdown => maintain::shut_down(session).map(|()| Outcome::default()),
+        Statement::ResetPersist { if_exists, name } => {
+            persist::reset_persist(session, name.as_deref(), *if_exists).map(|()| Outcome::default())
+        }
+        Statement::Reset(what) => Err(SqlError::not_supported_yet(format!("RESET {what}"))),
+        _ => ddl::definition_statement(session, statement, params).await,
     }
+}
 
-    /// Ends a statement that failed before it did anything. As the victim of a circle it takes its
-    /// transaction with it.
-    pub(super) async fn abandon<T>(&mut self, error: SqlError) -> SqlResult<T> {
-        let ends = error.code == SqlError::deadlock().code;
-        if self.open.as_ref().is_some_and(|open| open.autocommit || ends) {
-            self.rollback().await?;
-        }
-        Err(error)
-    }
+/// A context for expressions outside plans.
+pub(super) fn with_eval<T>(
+    session: &Session,
+    params: &[Value],
+    use_it: impl FnOnce(&EvalContext<'_>) -> T,
+) -> T {
+    let context = EvalContext {
+        settings: eval_settings(&session.settings),
+        parameters: params,
+        session: &*session.state,
+        warnings: &session.state.warnings,
+    };
+    use_it(&context)
+}
 
-    /// Plans a statement whose gates are held.
-    pub(super) fn plan_rows(
-        &self,
-        (statement, reads): (&Statement, ReadsLock),
-        params: &[Value],
-        parameters: &Parameters,
-    ) -> SqlResult<RowPlan> {
-        let schema = self.state.schema();
+/// Evaluates an expression that reads no table.
+pub(super) fn evaluate(session: &Session, expr: &ast::Expr, params: &[Value]) -> SqlResult<Value> {
+    evaluate_typed(session, expr, params).map(|(value, _)| value)
+}
+
+/// The value of an expression, and the type it is bound with.
+pub(super) fn evaluate_typed(
+    session: &Session,
+    expr: &ast::Expr,
+    params: &[Value],
+) -> SqlResult<(Value, ColumnType)> {
+    with_eval(session, params, |eval| {
+        let schema = session.state.schema();
+        // It reads no table.
         let uses = Uses::default();
-        let locks_reads = self.locks_reads(reads);
-        let plan = |eval: &EvalContext<'_>| {
-            let context = self.plan_context(schema.as_deref(), eval, &uses, parameters, locks_reads);
-            Ok(match statement {
-                Statement::Select(query) => match self.rewritten(query) {
-                    Some(query) => PlanKind::Query(plan_shown(&context, &query)?),
-                    None => PlanKind::Query(plan_shown(&context, query)?),
-                },
-                Statement::Insert(insert) => PlanKind::Insert(Box::new(plan_insert(&context, insert)?)),
-                Statement::Update(update) => PlanKind::Change(Box::new(plan_update(&context, update)?), true),
-                Statement::Delete(delete) => {
-                    PlanKind::Change(Box::new(plan_delete(&context, delete)?), false)
-                }
-                _ => return Err(SqlError::unsupported_in_prepared()),
-            })
+        let parameters = Parameters::of_kinds(actual(params));
+        let context = plan_context(session, schema.as_deref(), eval, &uses, &parameters, false);
+        let mut block = crate::plan::block::Block::new(&context, None);
+        let typed = with_own_digits(block.bind(expr, "field list")?);
+        if !block.subqueries.is_empty() {
+            return Err(SqlError::not_supported_yet("a sub-query in this place"));
+        }
+        Ok((typed.expr.eval(&NoRow, eval)?, typed.kind.column))
+    })
+}
+
+/// DO is a SELECT whose row nobody sees.
+async fn evaluate_only(session: &mut Session, exprs: &[ast::Expr], params: &[Value]) -> SqlResult<Outcome> {
+    let mut unseen = super::show::Collected::default();
+    if params.is_empty() {
+        row_statement(session, (&selecting(exprs), ReadsLock::Always), params, &mut unseen).await?;
+    } else {
+        prepared::execute_once(session, selecting(exprs), params, &mut unseen).await?;
+    }
+    Ok(Outcome::default())
+}
+
+/// What planning needs to know.
+pub(super) fn plan_context<'a>(
+    session: &'a Session,
+    schema: Option<&'a str>,
+    eval: &'a EvalContext<'a>,
+    uses: &'a Uses,
+    parameters: &'a Parameters,
+    locks_reads: bool,
+) -> PlanContext<'a> {
+    PlanContext {
+        dictionary: session.db.dictionary(),
+        schema,
+        collation: session.settings.collation_connection,
+        full_group_by: session.settings.sql_mode.has(crate::expr::SqlMode::ONLY_FULL_GROUP_BY),
+        eval,
+        locks_reads,
+        parameters,
+        common: &[],
+        reads: None,
+        uses,
+        depth: 0,
+        as_written: false,
+    }
+}
+
+/// SELECT, INSERT, UPDATE, DELETE from the syntax tree.
+pub(super) async fn row_statement(
+    session: &mut Session,
+    (statement, reads): (&Statement, ReadsLock),
+    params: &[Value],
+    out: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    enter_for(session, &of_statement(statement)).await?;
+    let plan = loop {
+        let parameters = Parameters::of_kinds(actual(params));
+        let plan = match plan_rows(session, (statement, reads), params, &parameters) {
+            Ok(plan) => plan,
+            Err(error) => return abandon(session, error).await,
         };
-        // A statement of a million constants takes long here already.
-        let limit_ms =
-            if matches!(statement, Statement::Select(_)) { self.settings.max_execution_ms } else { 0 };
-        let limit = (limit_ms > 0).then(|| TimeLimit::begin(limit_ms, &self.interrupt));
-        let watched = || pulse::watched(self.interrupt.clone(), || self.with_eval(params, plan));
-        let (steps, planned) = pulse::steps_of(watched);
-        let planned = planned.and_then(|planned| planned);
-        let planned = match limit {
-            Some(limit) => limit.end(planned),
-            None => planned,
+        if !plan.has_foreign() || Box::pin(foreign_key::hold_related(session, &plan)).await? {
+            break plan;
+        }
+    };
+    let into = match statement {
+        Statement::Select(query) => query.into.clone(),
+        _ => Vec::new(),
+    };
+    run_rows(session, &plan, params, &into, out).await
+}
+
+/// Takes the gates of a statement's tables and opens its transaction.
+pub(super) async fn enter_for(session: &mut Session, tables: &[Used]) -> SqlResult<()> {
+    rights::ask_for_tables(session, tables)?;
+    if let Some(locks) = &session.table_locks {
+        locks.check(tables, session.state.schema().as_deref())?;
+    }
+    if tables.is_empty() && session.open.is_none() && !session.settings.autocommit {
+        // A statement without tables does not begin a transaction.
+        transaction::enter(session).autocommit = true;
+        session.entry.card.set_tables(0, 0);
+        return Ok(());
+    }
+    transaction::enter(session);
+    let locked = tables.iter().filter(|table| table.written).count();
+    session.entry.card.set_tables(tables.len(), locked);
+    let begins = transaction::gates_held(session) == 0;
+    loop {
+        let closed = match transaction::try_gates(session, tables) {
+            Ok(None) => return Ok(()),
+            Ok(Some(closed)) => closed,
+            Err(error) => return Box::pin(abandon(session, error)).await,
         };
-        match planned {
-            Ok(kind) => Ok(RowPlan::new(kind, uses.list(), parameters.take_constants(), steps)),
-            Err(error) => Err(self.denied_before(&uses).unwrap_or(error)),
+        match Box::pin(transaction::wait_at(session, &closed)).await {
+            Ok(()) => {}
+            // It has done nothing yet: it lets the others of the circle go on and comes after them.
+            Err(error) if begins && error.code == SqlError::deadlock().code => {
+                transaction::give_gates_back(session)
+            }
+            Err(error) => return Box::pin(abandon(session, error)).await,
         }
     }
+}
 
-    /// Runs a plan in the open transaction and ends the statement.
-    pub(super) async fn run_rows(
-        &mut self,
-        plan: &RowPlan,
-        params: &[Value],
-        into: &[ast::Name],
-        out: &mut dyn ResultSink,
-    ) -> SqlResult<Outcome> {
-        if let Err(error) = self.ask_for_columns(&plan.uses) {
-            return Box::pin(self.abandon(error)).await;
-        }
-        if !plan.constants.is_empty()
-            && let Err(error) = self.check_constants(plan, params)
-        {
-            return Box::pin(self.abandon(error)).await;
-        }
-        match self.begin_rows(plan, params, into, out) {
-            Attempt::Done(outcome) => Ok(outcome),
-            Attempt::Committed(outcome, lsn) => {
-                self.await_commit(lsn).await?;
-                Ok(outcome)
-            }
-            Attempt::Failed(error) => Err(error),
-            Attempt::Ran(savepoint, result) => {
-                Box::pin(self.leave(savepoint, plan.naming_table(result))).await
-            }
-            Attempt::Waits(draft) => {
-                Box::pin(self.run_rows_waiting(plan, params, into, out, *draft.unwrap_or_default())).await
-            }
-        }
+/// Ends a statement that failed before it did anything. As the victim of a circle it takes its
+/// transaction with it.
+pub(super) async fn abandon<T>(session: &mut Session, error: SqlError) -> SqlResult<T> {
+    let ends = error.code == SqlError::deadlock().code;
+    if session.open.as_ref().is_some_and(|open| open.autocommit || ends) {
+        transaction::rollback(session).await?;
     }
+    Err(error)
+}
 
-    /// The constants that are compared with columns, checked before any row is looked at: those that do not
-    /// fit are told of, and a strict change is refused for them.
-    fn check_constants(&self, plan: &RowPlan, params: &[Value]) -> SqlResult<()> {
-        let settings = change_settings(plan, &self.settings);
-        if !settings.strict_change {
-            let warnings = &self.state.warnings;
-            let context = EvalContext { settings, parameters: params, session: &*self.state, warnings };
-            return plan.constants.iter().try_for_each(|one| one.tell(&context));
-        }
-        let warnings = Warnings::new();
-        let context =
-            EvalContext { settings, parameters: params, session: &*self.state, warnings: &warnings };
-        plan.constants.iter().try_for_each(|one| one.check(&context))?;
-        let context = EvalContext { warnings: &self.state.warnings, ..context };
-        plan.constants.iter().for_each(|one| one.note_day(&context));
-        Ok(())
-    }
-
-    /// As far as a plan can be run without a wait: a statement about one row to its end, and nothing of the
-    /// others. What waits becomes a future in a box, so that a small one is all that the levels above copy
-    /// and keep.
-    fn begin_rows(
-        &mut self,
-        plan: &RowPlan,
-        params: &[Value],
-        into: &[ast::Name],
-        out: &mut dyn ResultSink,
-    ) -> Attempt {
-        match &plan.kind {
-            PlanKind::Query(query) if query.is_point() && into.is_empty() => {
-                self.begin_select(plan, query, params, out)
-            }
-            PlanKind::Change(change, update) if change.point.is_some() => {
-                self.begin_change(plan, change, *update, params)
-            }
-            _ => Attempt::Waits(None),
-        }
-    }
-
-    fn begin_change(
-        &mut self,
-        plan: &RowPlan,
-        change: &ChangePlan,
-        update: bool,
-        params: &[Value],
-    ) -> Attempt {
-        let open = self.enter_quietly();
-        if open.read_only {
-            return Attempt::Waits(None);
-        }
-        let savepoint = open.txn.savepoint();
-        let mut draft = PointDraft::default();
-        match self.change_now(plan, change, update, params, &mut draft) {
-            Ok(None) if draft.is_empty() => Attempt::Waits(None),
-            Ok(None) => Attempt::Waits(Some(Box::new(draft))),
-            result => self.end_now(savepoint, result.map(Option::unwrap_or_default)),
-        }
-    }
-
-    fn begin_select(
-        &mut self,
-        plan: &RowPlan,
-        query: &QueryPlan,
-        params: &[Value],
-        out: &mut dyn ResultSink,
-    ) -> Attempt {
-        // A statement that may be ended by the clock waits for its end in a future.
-        if self.settings.max_execution_ms != 0 {
-            return Attempt::Waits(None);
-        }
-        let savepoint = self.enter_quietly().txn.savepoint();
-        match self.select_now(plan, query, params, out).transpose() {
-            None => Attempt::Waits(None),
-            Some(result) => self.end_now(savepoint, result),
-        }
-    }
-
-    /// Ends a statement that has not waited, as far as that needs no wait either.
-    fn end_now(&mut self, savepoint: Savepoint, result: SqlResult<Outcome>) -> Attempt {
-        let autocommit = self.open.as_ref().is_some_and(|open| open.autocommit);
-        match result {
-            Ok(outcome) if !autocommit => {
-                self.count_statement();
-                Attempt::Done(outcome)
-            }
-            Ok(outcome) if self.commits_at_once() => match self.commit_now() {
-                Ok(lsn) => Attempt::Committed(outcome, lsn),
-                Err(error) => Attempt::Failed(error),
+/// Plans a statement whose gates are held.
+pub(super) fn plan_rows(
+    session: &Session,
+    (statement, reads): (&Statement, ReadsLock),
+    params: &[Value],
+    parameters: &Parameters,
+) -> SqlResult<RowPlan> {
+    let schema = session.state.schema();
+    let uses = Uses::default();
+    let locks_reads = reads::locks_reads(session, reads);
+    let plan = |eval: &EvalContext<'_>| {
+        let context = plan_context(session, schema.as_deref(), eval, &uses, parameters, locks_reads);
+        Ok(match statement {
+            Statement::Select(query) => match rewrite::rewritten(session, query) {
+                Some(query) => PlanKind::Query(plan_shown(&context, &query)?),
+                None => PlanKind::Query(plan_shown(&context, query)?),
             },
-            result => Attempt::Ran(savepoint, result),
+            Statement::Insert(insert) => PlanKind::Insert(Box::new(plan_insert(&context, insert)?)),
+            Statement::Update(update) => PlanKind::Change(Box::new(plan_update(&context, update)?), true),
+            Statement::Delete(delete) => PlanKind::Change(Box::new(plan_delete(&context, delete)?), false),
+            _ => return Err(SqlError::unsupported_in_prepared()),
+        })
+    };
+    // A statement of a million constants takes long here already.
+    let limit_ms =
+        if matches!(statement, Statement::Select(_)) { session.settings.max_execution_ms } else { 0 };
+    let limit = (limit_ms > 0).then(|| TimeLimit::begin(limit_ms, &session.interrupt));
+    let watched = || pulse::watched(session.interrupt.clone(), || with_eval(session, params, plan));
+    let (steps, planned) = pulse::steps_of(watched);
+    let planned = planned.and_then(|planned| planned);
+    let planned = match limit {
+        Some(limit) => limit.end(planned),
+        None => planned,
+    };
+    match planned {
+        Ok(kind) => Ok(RowPlan::new(kind, uses.list(), parameters.take_constants(), steps)),
+        Err(error) => Err(rights::denied_before(session, &uses).unwrap_or(error)),
+    }
+}
+
+/// Runs a plan in the open transaction and ends the statement.
+pub(super) async fn run_rows(
+    session: &mut Session,
+    plan: &RowPlan,
+    params: &[Value],
+    into: &[ast::Name],
+    out: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    if let Err(error) = rights::ask_for_columns(session, &plan.uses) {
+        return Box::pin(abandon(session, error)).await;
+    }
+    if !plan.constants.is_empty()
+        && let Err(error) = check_constants(session, plan, params)
+    {
+        return Box::pin(abandon(session, error)).await;
+    }
+    match begin_rows(session, plan, params, into, out) {
+        Attempt::Done(outcome) => Ok(outcome),
+        Attempt::Committed(outcome, lsn) => {
+            transaction::await_commit(session, lsn).await?;
+            Ok(outcome)
+        }
+        Attempt::Failed(error) => Err(error),
+        Attempt::Ran(savepoint, result) => {
+            Box::pin(transaction::leave(session, savepoint, plan.naming_table(result))).await
+        }
+        Attempt::Waits(draft) => {
+            Box::pin(run_rows_waiting(session, plan, params, into, out, *draft.unwrap_or_default())).await
         }
     }
+}
 
-    /// A point SELECT, if no step of it has to wait.
-    fn select_now(
-        &mut self,
-        plan: &RowPlan,
-        query: &QueryPlan,
-        params: &[Value],
-        out: &mut dyn ResultSink,
-    ) -> SqlResult<Option<Outcome>> {
-        let settings = change_settings(plan, &self.settings);
-        let Session { db, state, interrupt, open, .. } = self;
-        let Some(open) = open else { return Ok(None) };
-        let context =
-            EvalContext { settings, parameters: params, session: &**state, warnings: &state.warnings };
-        let mut exec = Exec::new(db, state, &mut open.txn, &context, interrupt, plan.operation());
-        let Some(found) = exec.query_now(query, out)? else { return Ok(None) };
-        exec.session.set_found_rows(found);
-        Ok(Some(Outcome { rows: true, ..Outcome::default() }))
+/// The constants that are compared with columns, checked before any row is looked at: those that do not
+/// fit are told of, and a strict change is refused for them.
+fn check_constants(session: &Session, plan: &RowPlan, params: &[Value]) -> SqlResult<()> {
+    let settings = change_settings(plan, &session.settings);
+    if !settings.strict_change {
+        let warnings = &session.state.warnings;
+        let context = EvalContext { settings, parameters: params, session: &*session.state, warnings };
+        return plan.constants.iter().try_for_each(|one| one.tell(&context));
     }
+    let warnings = Warnings::new();
+    let context = EvalContext { settings, parameters: params, session: &*session.state, warnings: &warnings };
+    plan.constants.iter().try_for_each(|one| one.check(&context))?;
+    let context = EvalContext { warnings: &session.state.warnings, ..context };
+    plan.constants.iter().for_each(|one| one.note_day(&context));
+    Ok(())
+}
 
-    /// A point change, if no step of it has to wait.
-    fn change_now(
-        &mut self,
-        plan: &RowPlan,
-        change: &ChangePlan,
-        update: bool,
-        params: &[Value],
-        draft: &mut PointDraft,
-    ) -> SqlResult<Option<Outcome>> {
-        let settings = change_settings(plan, &self.settings);
-        let Session { db, state, interrupt, open, .. } = self;
-        let Some(open) = open else { return Ok(None) };
-        let context =
-            EvalContext { settings, parameters: params, session: &**state, warnings: &state.warnings };
-        let mut exec = Exec::new(db, state, &mut open.txn, &context, interrupt, plan.operation());
-        let done = exec.change_now(change, draft)?;
-        Ok(done.map(|done| change_outcome(change, done, update, exec.session)))
-    }
-
-    /// Runs a plan that may wait, from what was worked out without.
-    async fn run_rows_waiting(
-        &mut self,
-        plan: &RowPlan,
-        params: &[Value],
-        into: &[ast::Name],
-        out: &mut dyn ResultSink,
-        draft: PointDraft,
-    ) -> SqlResult<Outcome> {
-        let settings = change_settings(plan, &self.settings);
-        let state = self.state.clone();
-        let context =
-            EvalContext { settings, parameters: params, session: &*state, warnings: &state.warnings };
-        let (db, interrupt) = (self.db.clone(), self.interrupt.clone());
-        let limit_ms = self.settings.max_execution_ms;
-        let unsafely = self.settings.sql_safe_updates && plan.changes_without_key();
-        let open = self.enter_quietly();
-        if open.read_only && plan.changes_or_may() {
-            return self.abandon(SqlError::read_only_transaction()).await;
+/// As far as a plan can be run without a wait: a statement about one row to its end, and nothing of the
+/// others. What waits becomes a future in a box, so that a small one is all that the levels above copy
+/// and keep.
+fn begin_rows(
+    session: &mut Session,
+    plan: &RowPlan,
+    params: &[Value],
+    into: &[ast::Name],
+    out: &mut dyn ResultSink,
+) -> Attempt {
+    match &plan.kind {
+        PlanKind::Query(query) if query.is_point() && into.is_empty() => {
+            begin_select(session, plan, query, params, out)
         }
-        if unsafely {
-            return self.abandon(SqlError::safe_update_mode()).await;
+        PlanKind::Change(change, update) if change.point.is_some() => {
+            begin_change(session, plan, change, *update, params)
         }
-        let savepoint = open.txn.savepoint();
-        let Session { open: Some(open), table_locks, global_read_lock, .. } = self else {
-            unreachable!("a transaction was opened above")
-        };
-        let mut exec = Exec::new(&db, &state, &mut open.txn, &context, &interrupt, plan.operation());
-        let locked = table_locks.as_ref().map_or(&[][..], |locks| locks.holds());
-        state.set_row_steps(plan.row_steps);
-        exec.gates = [&open.holds, locked, global_read_lock.as_deref().unwrap_or_default()];
-        let result = run_plan(&mut exec, plan, into, out, limit_ms, draft).await;
-        drop(exec);
-        self.leave(savepoint, plan.naming_table(result)).await
+        _ => Attempt::Waits(None),
     }
+}
+
+fn begin_change(
+    session: &mut Session,
+    plan: &RowPlan,
+    change: &ChangePlan,
+    update: bool,
+    params: &[Value],
+) -> Attempt {
+    let open = transaction::enter_quietly(session);
+    if open.read_only {
+        return Attempt::Waits(None);
+    }
+    let savepoint = open.txn.savepoint();
+    let mut draft = PointDraft::default();
+    match change_now(session, plan, change, update, params, &mut draft) {
+        Ok(None) if draft.is_empty() => Attempt::Waits(None),
+        Ok(None) => Attempt::Waits(Some(Box::new(draft))),
+        result => end_now(session, savepoint, result.map(Option::unwrap_or_default)),
+    }
+}
+
+fn begin_select(
+    session: &mut Session,
+    plan: &RowPlan,
+    query: &QueryPlan,
+    params: &[Value],
+    out: &mut dyn ResultSink,
+) -> Attempt {
+    // A statement that may be ended by the clock waits for its end in a future.
+    if session.settings.max_execution_ms != 0 {
+        return Attempt::Waits(None);
+    }
+    let savepoint = transaction::enter_quietly(session).txn.savepoint();
+    match select_now(session, plan, query, params, out).transpose() {
+        None => Attempt::Waits(None),
+        Some(result) => end_now(session, savepoint, result),
+    }
+}
+
+/// Ends a statement that has not waited, as far as that needs no wait either.
+fn end_now(session: &mut Session, savepoint: Savepoint, result: SqlResult<Outcome>) -> Attempt {
+    let autocommit = session.open.as_ref().is_some_and(|open| open.autocommit);
+    match result {
+        Ok(outcome) if !autocommit => {
+            transaction::count_statement(session);
+            Attempt::Done(outcome)
+        }
+        Ok(outcome) if transaction::commits_at_once(session) => match transaction::commit_now(session) {
+            Ok(lsn) => Attempt::Committed(outcome, lsn),
+            Err(error) => Attempt::Failed(error),
+        },
+        result => Attempt::Ran(savepoint, result),
+    }
+}
+
+/// A point SELECT, if no step of it has to wait.
+fn select_now(
+    session: &mut Session,
+    plan: &RowPlan,
+    query: &QueryPlan,
+    params: &[Value],
+    out: &mut dyn ResultSink,
+) -> SqlResult<Option<Outcome>> {
+    let settings = change_settings(plan, &session.settings);
+    let Session { db, state, interrupt, open, .. } = session;
+    let Some(open) = open else { return Ok(None) };
+    let context = EvalContext { settings, parameters: params, session: &**state, warnings: &state.warnings };
+    let mut exec = Exec::new(db, state, &mut open.txn, &context, interrupt, plan.operation());
+    let Some(found) = exec.query_now(query, out)? else { return Ok(None) };
+    exec.session.set_found_rows(found);
+    Ok(Some(Outcome { rows: true, ..Outcome::default() }))
+}
+
+/// A point change, if no step of it has to wait.
+fn change_now(
+    session: &mut Session,
+    plan: &RowPlan,
+    change: &ChangePlan,
+    update: bool,
+    params: &[Value],
+    draft: &mut PointDraft,
+) -> SqlResult<Option<Outcome>> {
+    let settings = change_settings(plan, &session.settings);
+    let Session { db, state, interrupt, open, .. } = session;
+    let Some(open) = open else { return Ok(None) };
+    let context = EvalContext { settings, parameters: params, session: &**state, warnings: &state.warnings };
+    let mut exec = Exec::new(db, state, &mut open.txn, &context, interrupt, plan.operation());
+    let done = exec.change_now(change, draft)?;
+    Ok(done.map(|done| change_outcome(change, done, update, exec.session)))
+}
+
+/// Runs a plan that may wait, from what was worked out without.
+async fn run_rows_waiting(
+    session: &mut Session,
+    plan: &RowPlan,
+    params: &[Value],
+    into: &[ast::Name],
+    out: &mut dyn ResultSink,
+    draft: PointDraft,
+) -> SqlResult<Outcome> {
+    let settings = change_settings(plan, &session.settings);
+    let state = session.state.clone();
+    let context = EvalContext { settings, parameters: params, session: &*state, warnings: &state.warnings };
+    let (db, interrupt) = (session.db.clone(), session.interrupt.clone());
+    let limit_ms = session.settings.max_execution_ms;
+    let unsafely = session.settings.sql_safe_updates && plan.changes_without_key();
+    let open = transaction::enter_quietly(session);
+    if open.read_only && plan.changes_or_may() {
+        return abandon(session, SqlError::read_only_transaction()).await;
+    }
+    if unsafely {
+        return abandon(session, SqlError::safe_update_mode()).await;
+    }
+    let savepoint = open.txn.savepoint();
+    let Session { open: Some(open), table_locks, global_read_lock, .. } = session else {
+        unreachable!("a transaction was opened above")
+    };
+    let mut exec = Exec::new(&db, &state, &mut open.txn, &context, &interrupt, plan.operation());
+    let locked = table_locks.as_ref().map_or(&[][..], |locks| locks.holds());
+    state.set_row_steps(plan.row_steps);
+    exec.gates = [&open.holds, locked, global_read_lock.as_deref().unwrap_or_default()];
+    let result = run_plan(&mut exec, plan, into, out, limit_ms, draft).await;
+    drop(exec);
+    transaction::leave(session, savepoint, plan.naming_table(result)).await
 }
 
 /// How far a plan came without a wait.

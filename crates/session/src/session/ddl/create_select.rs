@@ -27,6 +27,8 @@ use crate::plan::parameters::{Kinds, Parameters};
 use crate::plan::uses::Uses;
 use crate::reads_lock::ReadsLock;
 use crate::row_plan::{PlanKind, RowPlan};
+use crate::session::ddl::claim;
+use crate::session::{ddl, prepared, reads, rights, statement, transaction};
 use crate::sink::ColumnMeta;
 use crate::types::{BlobSize, ColumnType, IntWidth, column_flag};
 use crate::used_tables::of_statement;
@@ -44,221 +46,220 @@ const PI_DIGITS: (u8, u8) = (8, 6);
 /// Digits of a computed DOUBLE that shows a fixed number of places.
 const DOUBLE_DIGITS: u8 = 22;
 
-impl Session {
-    /// Makes a table of a query's columns and rows. The caller has found its name to be free.
-    pub(super) async fn create_from_query(
-        &mut self,
-        create: &CreateTable,
-        (query, params): (&Query, &[Value]),
-        place: definition::Place<'_>,
-    ) -> SqlResult<Outcome> {
-        let selecting = Statement::Select(Box::new(query.clone()));
-        self.enter_for(&of_statement(&selecting)).await?;
-        let made = self.taken(&selecting, params).and_then(|(kinds, values)| {
-            let params = values.unwrap_or_else(|| params.to_vec());
-            let made = self.plan_creation(create, (query, &params, kinds), place)?;
-            Ok((made, params))
-        });
-        let ((definition, counters, plan), params) = match made {
-            Ok(made) => made,
-            Err(error) => return self.abandon(error).await,
+/// Makes a table of a query's columns and rows. The caller has found its name to be free.
+pub(super) async fn create_from_query(
+    session: &mut Session,
+    create: &CreateTable,
+    (query, params): (&Query, &[Value]),
+    place: definition::Place<'_>,
+) -> SqlResult<Outcome> {
+    let selecting = Statement::Select(Box::new(query.clone()));
+    statement::enter_for(session, &of_statement(&selecting)).await?;
+    let made = prepared::taken(session, &selecting, params).and_then(|(kinds, values)| {
+        let params = values.unwrap_or_else(|| params.to_vec());
+        let made = plan_creation(session, create, (query, &params, kinds), place)?;
+        Ok((made, params))
+    });
+    let ((definition, counters, plan), params) = match made {
+        Ok(made) => made,
+        Err(error) => return statement::abandon(session, error).await,
+    };
+    let trees: Vec<IndexId> = definition.keys.iter().map(|key| key.index).collect();
+    let trees = trees.into_iter().filter(|tree| *tree != definition.clustered);
+    let trees: Vec<IndexId> = trees.chain([definition.clustered]).collect();
+    match fill_and_publish(session, definition, counters, (plan, &params)).await {
+        Ok(outcome) => Ok(outcome),
+        Err(error) => {
+            transaction::rollback(session).await?;
+            ddl::drop_trees(session, trees)?;
+            Err(error)
+        }
+    }
+}
+
+/// The definition with its trees, and the plan that fills them.
+fn plan_creation(
+    session: &Session,
+    create: &CreateTable,
+    (query, params, kinds): (&Query, &[Value], Kinds),
+    place: definition::Place<'_>,
+) -> SqlResult<(Definition, Arc<Counters>, RowPlan)> {
+    let current = session.state.schema();
+    let uses = Uses::default();
+    let locks_reads = reads::locks_reads(session, ReadsLock::RepeatableRead);
+    let mut faults = Faults::default();
+    let (mut definition, source) = statement::with_eval(session, params, |eval| {
+        let parameters = match kinds.is_empty() {
+            true => Parameters::literals(),
+            false => Parameters::of_kinds(kinds),
         };
-        let trees: Vec<IndexId> = definition.keys.iter().map(|key| key.index).collect();
-        let trees = trees.into_iter().filter(|tree| *tree != definition.clustered);
-        let trees: Vec<IndexId> = trees.chain([definition.clustered]).collect();
-        match self.fill_and_publish(definition, counters, (plan, &params)).await {
-            Ok(outcome) => Ok(outcome),
-            Err(error) => {
-                self.rollback().await?;
-                self.drop_trees(trees)?;
-                Err(error)
+        let context =
+            statement::plan_context(session, current.as_deref(), eval, &uses, &parameters, locks_reads);
+        let source = crate::plan::plan_query(&context, query, None);
+        let source = source.map_err(|error| rights::denied_before(session, &uses).unwrap_or(error))?;
+        let selected = selected_columns(session, &source, query, (current.as_deref(), eval))?;
+        warn_of_types(session, selected.iter());
+        let definition = definition::build(create, selected, place, &mut faults, eval)?;
+        parameters.take_constants().iter().try_for_each(|one| one.tell(eval))?;
+        Ok::<_, SqlError>((definition, source))
+    })?;
+    if let Some(denied) = rights::denied_of(session, &uses.list()) {
+        return Err(denied);
+    }
+    let taken = ddl::check_names(session, place.schema, "");
+    definition::check::add(&mut definition, &create.checks, &taken, &mut faults);
+    faults.end()?;
+    ddl::check_is_identified(session, &definition)?;
+    ddl::make_trees(session, &mut definition)?;
+    let width = definition.columns.len();
+    let counters = Counters::fresh();
+    let table = Table::new(definition.clone(), Arc::default(), counters.clone());
+    let targets: Vec<usize> = (width - source.columns().len()..width).collect();
+    targets.iter().try_for_each(|column| table.check_takes_value(*column))?;
+    let plan = InsertPlan {
+        table: Arc::new(table),
+        targets,
+        source: InsertSource::Query(source),
+        conversions: Vec::new(),
+        replace: create.on_duplicate == OnDuplicate::Replace,
+        ignore: create.on_duplicate == OnDuplicate::Ignore,
+        on_duplicate: Vec::new(),
+        light: true,
+        width,
+        subqueries: Vec::new(),
+        row_subqueries: Vec::new(),
+        references: Vec::new(),
+        duplicate_subqueries: Vec::new(),
+        source_base: 0,
+        foreign: None,
+    };
+    Ok((
+        definition,
+        counters,
+        RowPlan {
+            kind: PlanKind::Insert(Box::new(plan)),
+            uses: uses.list(),
+            constants: [].into(),
+            row_steps: 0,
+        },
+    ))
+}
+
+async fn fill_and_publish(
+    session: &mut Session,
+    definition: Definition,
+    counters: Arc<Counters>,
+    (plan, params): (RowPlan, &[Value]),
+) -> SqlResult<Outcome> {
+    claim::claim_constraints(session, &definition, &[]).await?;
+    let outcome = statement::run_rows(session, &plan, params, &[], &mut Collected::default()).await?;
+    transaction::commit(session).await?;
+    let made_by = session.db.save_tables(&[&definition]).await?;
+    let table = Table::new(definition, Arc::default(), counters).made_by(made_by);
+    session.db.dictionary().put_table(Arc::new(table));
+    Ok(outcome)
+}
+
+/// What MySQL advises against in columns that are made like others.
+pub(super) fn warn_of_types<'c>(session: &Session, columns: impl Iterator<Item = &'c Column>) {
+    for warning in columns.flat_map(|column| definition::column::deprecated_in(&column.kind)) {
+        session.state.warnings.push(WarningLevel::Warning, warning);
+    }
+}
+
+fn selected_columns(
+    session: &Session,
+    source: &QueryPlan,
+    query: &Query,
+    (current, eval): (Option<&str>, &EvalContext<'_>),
+) -> SqlResult<Vec<Column>> {
+    let of_set = matches!(source, QueryPlan::Set(_));
+    let written = written_values(query);
+    let written = written.iter().copied().chain(std::iter::repeat(None));
+    let columns = source.columns().iter().zip(written);
+    let column = |(meta, written): (&ColumnMeta, Option<&Expr>)| {
+        let Some(read) = written.and_then(read_as_it_is).and_then(|(name, of)| {
+            Some((columns_read::find(session.db.dictionary(), current, query, name)?, of))
+        }) else {
+            return selected_column(session, meta, (written, of_set), eval);
+        };
+        match read {
+            // It is the column.
+            (base, Reads::Value) if is_kept_as(&base, !is_not_null(meta)) => {
+                Ok(Column { name: meta.name.trim().into(), invisible: false, ..base })
             }
-        }
-    }
-
-    /// The definition with its trees, and the plan that fills them.
-    fn plan_creation(
-        &self,
-        create: &CreateTable,
-        (query, params, kinds): (&Query, &[Value], Kinds),
-        place: definition::Place<'_>,
-    ) -> SqlResult<(Definition, Arc<Counters>, RowPlan)> {
-        let current = self.state.schema();
-        let uses = Uses::default();
-        let locks_reads = self.locks_reads(ReadsLock::RepeatableRead);
-        let mut faults = Faults::default();
-        let (mut definition, source) = self.with_eval(params, |eval| {
-            let parameters = match kinds.is_empty() {
-                true => Parameters::literals(),
-                false => Parameters::of_kinds(kinds),
-            };
-            let context = self.plan_context(current.as_deref(), eval, &uses, &parameters, locks_reads);
-            let source = crate::plan::plan_query(&context, query, None);
-            let source = source.map_err(|error| self.denied_before(&uses).unwrap_or(error))?;
-            let selected = self.selected_columns(&source, query, (current.as_deref(), eval))?;
-            self.warn_of_types(selected.iter());
-            let definition = definition::build(create, selected, place, &mut faults, eval)?;
-            parameters.take_constants().iter().try_for_each(|one| one.tell(eval))?;
-            Ok::<_, SqlError>((definition, source))
-        })?;
-        if let Some(denied) = self.denied_of(&uses.list()) {
-            return Err(denied);
-        }
-        let taken = self.check_names(place.schema, "");
-        definition::check::add(&mut definition, &create.checks, &taken, &mut faults);
-        faults.end()?;
-        self.check_is_identified(&definition)?;
-        self.make_trees(&mut definition)?;
-        let width = definition.columns.len();
-        let counters = Counters::fresh();
-        let table = Table::new(definition.clone(), Arc::default(), counters.clone());
-        let targets: Vec<usize> = (width - source.columns().len()..width).collect();
-        targets.iter().try_for_each(|column| table.check_takes_value(*column))?;
-        let plan = InsertPlan {
-            table: Arc::new(table),
-            targets,
-            source: InsertSource::Query(source),
-            conversions: Vec::new(),
-            replace: create.on_duplicate == OnDuplicate::Replace,
-            ignore: create.on_duplicate == OnDuplicate::Ignore,
-            on_duplicate: Vec::new(),
-            light: true,
-            width,
-            subqueries: Vec::new(),
-            row_subqueries: Vec::new(),
-            references: Vec::new(),
-            duplicate_subqueries: Vec::new(),
-            source_base: 0,
-            foreign: None,
-        };
-        Ok((
-            definition,
-            counters,
-            RowPlan {
-                kind: PlanKind::Insert(Box::new(plan)),
-                uses: uses.list(),
-                constants: [].into(),
-                row_steps: 0,
-            },
-        ))
-    }
-
-    async fn fill_and_publish(
-        &mut self,
-        definition: Definition,
-        counters: Arc<Counters>,
-        (plan, params): (RowPlan, &[Value]),
-    ) -> SqlResult<Outcome> {
-        self.claim_constraints(&definition, &[]).await?;
-        let outcome = self.run_rows(&plan, params, &[], &mut Collected::default()).await?;
-        self.commit().await?;
-        let made_by = self.db.save_tables(&[&definition]).await?;
-        let table = Table::new(definition, Arc::default(), counters).made_by(made_by);
-        self.db.dictionary().put_table(Arc::new(table));
-        Ok(outcome)
-    }
-
-    /// What MySQL advises against in columns that are made like others.
-    pub(super) fn warn_of_types<'c>(&self, columns: impl Iterator<Item = &'c Column>) {
-        for warning in columns.flat_map(|column| definition::column::deprecated_in(&column.kind)) {
-            self.state.warnings.push(WarningLevel::Warning, warning);
-        }
-    }
-
-    fn selected_columns(
-        &self,
-        source: &QueryPlan,
-        query: &Query,
-        (current, eval): (Option<&str>, &EvalContext<'_>),
-    ) -> SqlResult<Vec<Column>> {
-        let of_set = matches!(source, QueryPlan::Set(_));
-        let written = written_values(query);
-        let written = written.iter().copied().chain(std::iter::repeat(None));
-        let columns = source.columns().iter().zip(written);
-        let column = |(meta, written): (&ColumnMeta, Option<&Expr>)| {
-            let Some(read) = written.and_then(read_as_it_is).and_then(|(name, of)| {
-                Some((columns_read::find(self.db.dictionary(), current, query, name)?, of))
-            }) else {
-                return self.selected_column(meta, (written, of_set), eval);
-            };
-            match read {
-                // It is the column.
-                (base, Reads::Value) if is_kept_as(&base, !is_not_null(meta)) => {
-                    Ok(Column { name: meta.name.trim().into(), invisible: false, ..base })
-                }
-                // A column that has no default gives none to the greatest of its values either.
-                (base, Reads::Extreme) if base.default == DefaultValue::None => {
-                    let column = self.selected_column(meta, (written, of_set), eval)?;
-                    Ok(Column { default: DefaultValue::None, ..column })
-                }
-                _ => self.selected_column(meta, (written, of_set), eval),
+            // A column that has no default gives none to the greatest of its values either.
+            (base, Reads::Extreme) if base.default == DefaultValue::None => {
+                let column = selected_column(session, meta, (written, of_set), eval)?;
+                Ok(Column { default: DefaultValue::None, ..column })
             }
-        };
-        columns.map(column).collect()
-    }
+            _ => selected_column(session, meta, (written, of_set), eval),
+        }
+    };
+    columns.map(column).collect()
+}
 
-    /// A column for one of a query's: a table's column keeps what its definition says of single values;
-    /// whatever else cannot be NULL gets its type's zero as its default.
-    fn selected_column(
-        &self,
-        meta: &ColumnMeta,
-        (written, of_set): (Option<&Expr>, bool),
-        eval: &EvalContext<'_>,
-    ) -> SqlResult<Column> {
-        let name: Box<str> = meta.name.trim().into();
-        if name.is_empty() || name.chars().count() > 64 {
-            return Err(SqlError::wrong_column_name(&meta.name));
-        }
-        let nullable = !is_not_null(meta);
-        let base = self.db.dictionary().find(&meta.schema, &meta.org_table);
-        let base = base.as_ref().and_then(|table| {
-            let at = table.column_position(&meta.org_name)?;
-            Some(&table.columns()[at])
-        });
-        if let Some(base) = base
-            && is_kept_as(base, nullable)
-        {
-            return Ok(Column { name, invisible: false, ..base.clone() });
-        }
-        if let Some(base) = base.filter(|base| base.nullable == nullable && base.generation().is_some()) {
-            let default = if nullable { DefaultValue::Value(Value::Null) } else { DefaultValue::None };
-            return Ok(Column { name, default, invisible: false, ..base.clone() });
-        }
-        // A number that IFNULL gives is kept as one of its type.
-        let plain = written.is_some_and(is_if_null)
-            && (meta.column_type.is_integer()
-                || matches!(meta.column_type, ColumnType::Float { .. } | ColumnType::Double { .. }));
-        // A column that is no table's any more is the text of a key of WITH ROLLUP.
-        let is_key = matches!(
-            (written, &meta.column_type),
-            (Some(Expr::Column(_)), ColumnType::Char { .. } | ColumnType::Binary { .. })
-        );
-        let computed = base.is_none() && !plain && (is_key || written.is_some_and(is_computed));
-        let kind = if computed { computed_type(&meta.column_type) } else { meta.column_type.clone() };
-        let kind = written.map_or(kind.clone(), |written| type_of_written(written, kind, base.is_some()));
-        // What IFNULL gives is as wide as its wider argument.
-        // So are the whole numbers of a set operation.
-        let is_wide = written.is_some_and(is_if_null) || of_set;
-        let kind = if is_wide { widest(kind) } else { kind };
-        let kind = stored_type(&kind);
-        let comment = base.map_or("".into(), |base| base.comment.clone());
-        let default = match nullable {
-            true => DefaultValue::Value(Value::Null),
-            // A table's column that passed through another query still has none.
-            false if meta.flags & column_flag::NO_DEFAULT_VALUE != 0 => DefaultValue::None,
-            false => zero_default(&name, &kind, eval)?,
-        };
-        Ok(Column {
-            name,
-            kind,
-            nullable,
-            default,
-            on_update: None,
-            auto_increment: false,
-            comment,
-            invisible: false,
-        })
+/// A column for one of a query's: a table's column keeps what its definition says of single values;
+/// whatever else cannot be NULL gets its type's zero as its default.
+fn selected_column(
+    session: &Session,
+    meta: &ColumnMeta,
+    (written, of_set): (Option<&Expr>, bool),
+    eval: &EvalContext<'_>,
+) -> SqlResult<Column> {
+    let name: Box<str> = meta.name.trim().into();
+    if name.is_empty() || name.chars().count() > 64 {
+        return Err(SqlError::wrong_column_name(&meta.name));
     }
+    let nullable = !is_not_null(meta);
+    let base = session.db.dictionary().find(&meta.schema, &meta.org_table);
+    let base = base.as_ref().and_then(|table| {
+        let at = table.column_position(&meta.org_name)?;
+        Some(&table.columns()[at])
+    });
+    if let Some(base) = base
+        && is_kept_as(base, nullable)
+    {
+        return Ok(Column { name, invisible: false, ..base.clone() });
+    }
+    if let Some(base) = base.filter(|base| base.nullable == nullable && base.generation().is_some()) {
+        let default = if nullable { DefaultValue::Value(Value::Null) } else { DefaultValue::None };
+        return Ok(Column { name, default, invisible: false, ..base.clone() });
+    }
+    // A number that IFNULL gives is kept as one of its type.
+    let plain = written.is_some_and(is_if_null)
+        && (meta.column_type.is_integer()
+            || matches!(meta.column_type, ColumnType::Float { .. } | ColumnType::Double { .. }));
+    // A column that is no table's any more is the text of a key of WITH ROLLUP.
+    let is_key = matches!(
+        (written, &meta.column_type),
+        (Some(Expr::Column(_)), ColumnType::Char { .. } | ColumnType::Binary { .. })
+    );
+    let computed = base.is_none() && !plain && (is_key || written.is_some_and(is_computed));
+    let kind = if computed { computed_type(&meta.column_type) } else { meta.column_type.clone() };
+    let kind = written.map_or(kind.clone(), |written| type_of_written(written, kind, base.is_some()));
+    // What IFNULL gives is as wide as its wider argument.
+    // So are the whole numbers of a set operation.
+    let is_wide = written.is_some_and(is_if_null) || of_set;
+    let kind = if is_wide { widest(kind) } else { kind };
+    let kind = stored_type(&kind);
+    let comment = base.map_or("".into(), |base| base.comment.clone());
+    let default = match nullable {
+        true => DefaultValue::Value(Value::Null),
+        // A table's column that passed through another query still has none.
+        false if meta.flags & column_flag::NO_DEFAULT_VALUE != 0 => DefaultValue::None,
+        false => zero_default(&name, &kind, eval)?,
+    };
+    Ok(Column {
+        name,
+        kind,
+        nullable,
+        default,
+        on_update: None,
+        auto_increment: false,
+        comment,
+        invisible: false,
+    })
 }
 
 fn is_not_null(meta: &ColumnMeta) -> bool {
