@@ -2,7 +2,7 @@
 //! restarts, and the laboratory's experiments in small.
 //!
 //! They use the laboratory's own client and process control; foreign clients are in `tests/wire`.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
 
 mod counters;
 mod error_texts;

@@ -4,7 +4,7 @@
 //! A rule that fails names the file and line. Limits only tighten: `RATCHET` lists what is over a limit
 //! today, with the size it may not exceed; a file that has shrunk below its entry must have the entry lowered
 //! or removed.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
 
 mod differences;
 mod doors;

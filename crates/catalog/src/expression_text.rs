@@ -488,7 +488,7 @@ pub fn columns_of(expr: &Expr) -> Vec<ast::Name> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
 
     use super::*;
 

@@ -2,7 +2,7 @@
 
 /// A group of the pool.
 #[derive(Clone, Debug, Default)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the fields are the columns of the same names")]
 pub struct PoolGroup {
     pub id: u64,
     pub connections: u64,
@@ -20,7 +20,7 @@ pub struct PoolGroup {
 
 /// A session that is ready and not being polled.
 #[derive(Clone, Debug, Default)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the fields are the columns of the same names")]
 pub struct QueuedSession {
     pub group: u64,
     /// From 0 on in its group.

@@ -136,7 +136,7 @@ pub struct Typed {
 
 /// `+ - * / DIV %` and the bit operators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the names are those of the operators")]
 pub enum ArithmeticOp {
     Add,
     Subtract,
@@ -161,7 +161,7 @@ impl ArithmeticOp {
 
 /// Comparison operators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the names are those of the operators")]
 pub enum CompareOp {
     Equal,
     NullSafeEqual,
@@ -245,7 +245,7 @@ impl Clone for Call {
 
 /// A bound expression.
 #[derive(Debug, Clone)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the names are those of the operators")]
 pub enum Expr {
     Literal(Value),
     /// Column of the input row.

@@ -7,7 +7,7 @@
 //! way, steps aside, or holds its thread up. Every token and byte that a script waits for is in another
 //! script before it, so if anybody is left waiting a wake-up was lost, and shuttle says that nobody can go
 //! on. Meanwhile the watch takes every poll for a stall, which is the most that it can do.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
 
 use std::future::poll_fn;
 use std::pin::pin;

@@ -1,5 +1,5 @@
 //! The pool: sessions run on their worker, wake-ups from anywhere arrive, a panic costs one session.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
 
 use std::future::poll_fn;
 use std::os::unix::net::UnixStream;

@@ -81,7 +81,7 @@ fn fresh() -> String {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
     use super::*;
 
     #[test]

@@ -23,7 +23,7 @@ pub fn crc32c_append(before: u32, bytes: &[u8]) -> u32 {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if bytes.len() <= SHORT && std::arch::is_x86_feature_detected!("sse4.2") {
         // SAFETY: the processor has the instruction.
-        #[allow(unsafe_code)]
+        #[allow(unsafe_code, reason = "the instruction has no safe form")]
         return unsafe { short(before, bytes) };
     }
     crc32c::crc32c_append(before, bytes)

@@ -23,7 +23,7 @@ pub fn give_back() {
     {
         // SAFETY: glibc's `int malloc_trim(size_t)`, which takes no pointer and is safe to call from any
         // thread.
-        #[allow(unsafe_code)]
+        #[allow(unsafe_code, reason = "the allocator's functions are foreign")]
         unsafe extern "C" {
             /// glibc: bytes to keep at the top of the heap; 1 if anything went back.
             safe fn malloc_trim(keep: usize) -> std::ffi::c_int;
@@ -34,7 +34,7 @@ pub fn give_back() {
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 // SAFETY: glibc's `int mallopt(int, int)`, which takes no pointer and is safe to call from any thread.
-#[allow(unsafe_code)]
+#[allow(unsafe_code, reason = "the allocator's functions are foreign")]
 unsafe extern "C" {
     /// glibc: 1 if the parameter was set.
     safe fn mallopt(parameter: std::ffi::c_int, value: std::ffi::c_int) -> std::ffi::c_int;
@@ -73,13 +73,13 @@ pub fn idle_bytes() -> u64 {
         #[repr(C)]
         struct Mallinfo([usize; 10]);
         // SAFETY: glibc's `struct mallinfo2 mallinfo2(void)`, which is safe to call from any thread.
-        #[allow(unsafe_code)]
+        #[allow(unsafe_code, reason = "the allocator's functions are foreign")]
         unsafe extern "C" {
             safe fn mallinfo2() -> Mallinfo;
         }
         return mallinfo2().0[8] as u64;
     }
-    #[allow(unreachable_code)]
+    #[allow(unreachable_code, reason = "where there is such an allocator, it has answered")]
     0
 }
 

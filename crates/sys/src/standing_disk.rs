@@ -152,7 +152,7 @@ impl DiskFile for StandingFile {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
     use super::*;
     use crate::fault_disk::FaultDisk;
 

@@ -18,7 +18,7 @@ pub use multi_byte::{Code, Reader};
 
 /// A character set this server has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the names are those of MySQL's sets")]
 pub enum Charset {
     Big5,
     Dec8,

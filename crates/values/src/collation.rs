@@ -53,7 +53,7 @@ impl Charset {
     }
 }
 
-#[allow(missing_docs, non_upper_case_globals)]
+#[allow(missing_docs, non_upper_case_globals, reason = "the constants are the collations of MySQL's names")]
 impl Collation {
     pub const Binary: Collation = Collation(63);
     pub const Utf8mb4Bin: Collation = Collation(46);

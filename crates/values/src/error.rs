@@ -60,7 +60,7 @@ macro_rules! errors {
         impl SqlError {
             $(
                 #[doc = concat!("Error ", $code, ": `", $text, "`.")]
-                #[allow(clippy::too_many_arguments)]
+                #[allow(clippy::too_many_arguments, reason = "a message has as many as it has")]
                 pub fn $name($($arg: impl fmt::Display),*) -> SqlError {
                     SqlError { code: $code, sqlstate: *$state, message: format!($text) }
                 }

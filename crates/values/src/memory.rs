@@ -318,7 +318,7 @@ pub fn heap_bytes<T: Weighed>(value: &T) -> usize {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
     use super::*;
 
     #[test]

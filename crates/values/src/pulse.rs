@@ -114,7 +114,7 @@ pub fn beats_of<T>(work: impl FnOnce() -> T) -> (usize, T) {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
     use super::*;
 
     #[test]

@@ -112,7 +112,7 @@ const ANY_SCALE: u8 = 31;
 
 /// Type of a column or of an expression's result. Lengths are in characters for character types, else bytes.
 #[derive(Debug, Clone, PartialEq)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the names are MySQL's")]
 pub enum ColumnType {
     /// The type of a bare NULL.
     Null,
@@ -220,7 +220,7 @@ impl Traits {
 }
 
 /// Numbers of the wire protocol's column types.
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the names are MySQL's")]
 pub mod wire_type {
     pub const TINY: u8 = 1;
     pub const SHORT: u8 = 2;
@@ -246,7 +246,7 @@ pub mod wire_type {
 }
 
 /// Flag bits of the wire protocol's column definition.
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the names are MySQL's")]
 pub mod column_flag {
     pub const NOT_NULL: u16 = 1;
     pub const PRIMARY_KEY: u16 = 2;

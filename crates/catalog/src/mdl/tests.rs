@@ -1,5 +1,5 @@
 //! The gate: who waits for whom.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;

@@ -1,5 +1,5 @@
 //! Rows read back as they were written, change in place, and grow columns.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
 
 use super::*;
 use turnstile_values::collation::Collation;

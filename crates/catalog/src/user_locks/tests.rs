@@ -1,5 +1,5 @@
 //! Locks that users name: who holds them, who waits, and that nothing is left behind.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};

@@ -63,7 +63,7 @@ pub enum Priority {
 
 /// Decoded session variables.
 #[derive(Clone, Debug)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the fields are the variables of the same names")]
 pub struct SessionSettings {
     pub autocommit: bool,
     pub isolation: Isolation,

@@ -1,5 +1,5 @@
 //! Normal forms of system variables.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
 use super::*;
 
 #[test]

@@ -22,7 +22,7 @@ pub const VIRTUAL_SCHEMAS: [&str; 3] = ["information_schema", "performance_schem
 
 /// A table of information_schema, performance_schema or sys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the names are those of the tables")]
 pub enum VirtualTable {
     Schemata,
     Tables,

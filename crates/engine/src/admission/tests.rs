@@ -1,6 +1,6 @@
 //! The gate, polled by hand and under threads: limit, order, budgets, slices, sleeps, kills.
-#![allow(clippy::unwrap_used)]
-#![cfg_attr(shuttle, allow(dead_code, unused_imports))]
+#![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
+#![cfg_attr(shuttle, allow(dead_code, unused_imports, reason = "the models use a part of it"))]
 
 use super::*;
 use crate::error::{Error, Result};

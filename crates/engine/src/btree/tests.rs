@@ -1,6 +1,6 @@
 //! Tests of the room: a model test against `BTreeMap`, threads, the directory, overflow chains, and crashes.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
 
 mod adaptive_hash;
 #[cfg(shuttle)]

@@ -1,5 +1,5 @@
 //! Tests of the room as a whole: create, change, reopen, evict, recover.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
 
 use super::*;
 use crate::error::{Error, Result};

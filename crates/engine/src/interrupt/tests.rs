@@ -1,5 +1,5 @@
 //! A kill is seen before, during and after the moment a wait begins.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
 
 use super::Interrupt;
 use crate::error::Error;

@@ -166,7 +166,7 @@ pub fn chain_in_value(value: &[u8]) -> Option<PageNo> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
     use super::*;
 
     #[test]

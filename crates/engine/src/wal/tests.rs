@@ -1,5 +1,5 @@
 //! The log over disks real and faulty: what was flushed is read back, in order, whole.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
 
 use super::*;
 use std::sync::atomic::AtomicUsize;

@@ -20,7 +20,7 @@ use super::Exec;
 use super::key_index::{KEY_OVERHEAD, KeyIndex};
 use super::scan::{Fields, TableScan};
 use super::tail::{FrameRow, Kept, limits};
-use crate::exec::access;
+use crate::exec::{access, select, sort, subquery};
 use turnstile_catalog::row_codec::RowView;
 use turnstile_plan::plan::change::{ChangePlan, ChangeTarget};
 use turnstile_plan::plan::point::is_independent;
@@ -55,286 +55,282 @@ impl Exec<'_> {
     /// Runs UPDATE and DELETE, from what [`Exec::change_now`] has worked out.
     pub async fn change(&mut self, plan: &ChangePlan, draft: PointDraft) -> SqlResult<Changed> {
         self.txn.wait_for_purge().await?;
-        if let Some(done) = self.change_point(plan, draft).await? {
+        if let Some(done) = point::change_point(self, plan, draft).await? {
             return Ok(done);
         }
         // In a box: its future is kilobytes, and awaiting copies a future into its place.
-        Box::pin(self.change_rows(plan)).await
+        Box::pin(change_rows(self, plan)).await
     }
+}
 
-    /// The general path.
-    async fn change_rows(&mut self, plan: &ChangePlan) -> SqlResult<Changed> {
-        access::count_change(&self.session.entry.counts, &plan.select);
-        let mut done = Changed::default();
-        let mut frame = vec![Value::Null; plan.select.width];
-        for subquery in plan.select.subqueries.iter().filter(|one| !one.correlated) {
-            self.subquery(subquery, &mut frame).await?;
-        }
-        if !self.conditions(plan, &plan.select.preconditions, &mut frame).await? {
-            return Ok(done);
-        }
-        match (plan.select.steps.as_slice(), plan.targets.as_slice()) {
-            ([step], [target]) => match &step.source {
-                Source::Table(source) => {
-                    self.change_one(plan, step, source, target, frame, &mut done).await?
-                }
-                _ => {
-                    return Err(SqlError::new(
-                        1288,
-                        b"HY000",
-                        "The target table of the change is not updatable",
-                    ));
-                }
-            },
-            _ => self.change_joined(plan, &mut done).await?,
-        }
-        Ok(done)
+/// The general path.
+async fn change_rows(exec: &mut Exec<'_>, plan: &ChangePlan) -> SqlResult<Changed> {
+    access::count_change(&exec.session.entry.counts, &plan.select);
+    let mut done = Changed::default();
+    let mut frame = vec![Value::Null; plan.select.width];
+    for subquery in plan.select.subqueries.iter().filter(|one| !one.correlated) {
+        subquery::run_subquery(exec, subquery, &mut frame).await?;
     }
-
-    async fn conditions(
-        &mut self,
-        plan: &ChangePlan,
-        filters: &[turnstile_plan::plan::query::Filter],
-        frame: &mut [Value],
-    ) -> SqlResult<bool> {
-        for filter in filters {
-            for nth in &filter.subqueries {
-                self.subquery(&plan.select.subqueries[*nth], frame).await?;
-            }
-            if filter.expr.eval_truth(&FrameRow(frame), self.eval)? != Some(true) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+    if !conditions(exec, plan, &plan.select.preconditions, &mut frame).await? {
+        return Ok(done);
     }
-
-    /// Counts a sort as MySQL does, where DELETE sorts all that it finds.
-    fn count_sorted(&self, target: &ChangeTarget, rows: usize, limit: u64) {
-        let wanted = if target.assignments.is_some() { limit } else { u64::MAX };
-        self.session.entry.counts.sorted(rows, wanted);
+    match (plan.select.steps.as_slice(), plan.targets.as_slice()) {
+        ([step], [target]) => match &step.source {
+            Source::Table(source) => change_one(exec, plan, step, source, target, frame, &mut done).await?,
+            _ => {
+                return Err(SqlError::new(1288, b"HY000", "The target table of the change is not updatable"));
+            }
+        },
+        _ => change_joined(exec, plan, &mut done).await?,
     }
+    Ok(done)
+}
 
-    async fn change_one(
-        &mut self,
-        plan: &ChangePlan,
-        step: &Step,
-        source: &TableSource,
-        target: &ChangeTarget,
-        frame: Vec<Value>,
-        done: &mut Changed,
-    ) -> SqlResult<()> {
-        let (count, _) = limits(&plan.select.limit, self.eval)?;
-        if count == 0 {
-            return Ok(());
+async fn conditions(
+    exec: &mut Exec<'_>,
+    plan: &ChangePlan,
+    filters: &[turnstile_plan::plan::query::Filter],
+    frame: &mut [Value],
+) -> SqlResult<bool> {
+    for filter in filters {
+        for nth in &filter.subqueries {
+            subquery::run_subquery(exec, &plan.select.subqueries[*nth], frame).await?;
         }
-        let sorts = !plan.select.order.is_empty();
-        let at_once = !sorts && is_independent(source, target);
-        let mut waiting: Many<Found> = Many::new();
-        let mut charge = self.eval.charge();
-        let mut scan = TableScan::open(source, &FrameRow(&frame), self.eval)?
-            .for_update_statement(target.assignments.is_some());
-        loop {
-            let (mut found, more) = self.find(&mut scan, step, source, &frame).await?;
-            for (pk, mut frame) in found.drain(..) {
-                if !self.conditions(plan, &step.matching, &mut frame).await?
-                    || !self.conditions(plan, &step.filters, &mut frame).await?
-                {
-                    continue;
-                }
-                if at_once {
-                    self.apply(plan, target, &pk, &mut frame, done).await?;
-                } else {
-                    charge.add(row_bytes(&frame) + pk.len() + size_of::<Found>())?;
-                    waiting.push((pk, frame));
-                }
-                let met = if at_once { done.matched } else { waiting.len() as u64 };
-                if !sorts && met >= count {
-                    scan.stop();
-                }
-            }
-            if !more || scan.is_stopped() {
-                break;
-            }
-            self.breathe().await;
-        }
-        if sorts {
-            let mut keyed = Blocks::new();
-            for (nth, (_, frame)) in waiting.iter_mut().enumerate() {
-                self.pace().await?;
-                for subquery in &plan.select.item_subqueries {
-                    self.subquery(&plan.select.subqueries[*subquery], frame).await?;
-                }
-                let frame = &*frame;
-                let keys = plan.select.order.iter().map(|key| key.expr.eval(&FrameRow(frame), self.eval));
-                keyed.push((keys.collect::<SqlResult<Vec<_>>>()?, vec![Value::UInt(nth as u64)]));
-            }
-            self.count_sorted(target, keyed.len(), count);
-            let keyed = self.sorted(keyed, &plan.select.order).await?;
-            for (_, row) in keyed.take(usize::try_from(count).unwrap_or(usize::MAX)) {
-                let Some(Value::UInt(nth)) = row.first() else { continue };
-                self.pace().await?;
-                let (pk, mut frame) = std::mem::take(&mut waiting[*nth as usize]);
-                self.apply(plan, target, &pk, &mut frame, done).await?;
-            }
-            return Ok(());
-        }
-        for (pk, mut frame) in waiting {
-            self.pace().await?;
-            self.apply(plan, target, &pk, &mut frame, done).await?;
-        }
-        Ok(())
-    }
-
-    /// The next rows, locked; those whose plain conditions fail are left out.
-    async fn find(
-        &mut self,
-        scan: &mut TableScan<'_>,
-        step: &Step,
-        source: &TableSource,
-        frame: &[Value],
-    ) -> SqlResult<(Vec<Found>, bool)> {
-        let context = self.eval;
-        let columns = step.base..step.base + step.columns;
-        let plain = |view: &RowView<'_>| {
-            let row = StoredRow { view, base: step.base, rest: frame };
-            let mut filters =
-                step.matching.iter().chain(&step.filters).filter(|one| one.subqueries.is_empty());
-            // An error comes up again when the row is looked at for good.
-            filters.all(|one| !matches!(one.expr.eval_truth(&row, context), Ok(Some(false) | None)))
-        };
-        let mut found = Vec::new();
-        let mut accept = |view: &RowView<'_>| plain(view);
-        let mut visit = |fields: Fields<'_>| {
-            let mut row = frame.to_vec();
-            fields.fill(&source.needed, &mut row[columns.clone()]);
-            found.push((fields.primary_key().to_vec(), row));
-            Ok(Visit::Continue)
-        };
-        let more = scan.batch(self.txn, self.interrupt, &mut accept, &mut visit).await?;
-        Ok((found, more))
-    }
-
-    /// Changes the row of one target that a frame speaks of.
-    async fn apply(
-        &mut self,
-        plan: &ChangePlan,
-        target: &ChangeTarget,
-        pk: &[u8],
-        frame: &mut [Value],
-        done: &mut Changed,
-    ) -> SqlResult<()> {
-        self.run_assigned_subqueries(plan, target, frame, done.matched + 1).await?;
-        self.apply_computed(plan, target, pk, frame, done).await
-    }
-
-    /// The same where the sub-queries have run.
-    async fn apply_computed(
-        &mut self,
-        plan: &ChangePlan,
-        target: &ChangeTarget,
-        pk: &[u8],
-        frame: &[Value],
-        done: &mut Changed,
-    ) -> SqlResult<()> {
-        match &target.assignments {
-            None => {
-                done.matched += 1;
-                let table = &target.table;
-                let deleted = match target.foreign.as_deref() {
-                    None => self.txn.delete(&table.engine, pk).await?,
-                    Some(foreign) => Box::pin(self.delete_parent(table, foreign, pk, plan.ignore)).await?,
-                };
-                done.changed += u64::from(deleted);
-                Ok(())
-            }
-            Some(assignments) => {
-                let rewrite = Rewrite {
-                    table: &target.table,
-                    base: target.base,
-                    assignments,
-                    foreign: target.foreign.as_deref(),
-                    ignore: plan.ignore,
-                    light: target.light,
-                };
-                self.update_row(rewrite, pk, frame, done).await
-            }
+        if filter.expr.eval_truth(&FrameRow(frame), exec.eval)? != Some(true) {
+            return Ok(false);
         }
     }
+    Ok(true)
+}
 
-    /// Runs the sub-queries of SET. As everything in SET they see what is assigned before them.
-    async fn run_assigned_subqueries(
-        &mut self,
-        plan: &ChangePlan,
-        target: &ChangeTarget,
-        frame: &mut [Value],
-        number: u64,
-    ) -> SqlResult<()> {
-        let Some((last, _)) = target.subqueries.last() else { return Ok(()) };
-        let columns = target.base..target.base + target.table.columns().len();
-        let before = frame[columns.clone()].to_vec();
-        for (nth, (column, value)) in target.assignments.iter().flatten().enumerate().take(last + 1) {
-            for (_, subqueries) in target.subqueries.iter().filter(|(at, _)| *at == nth) {
-                for subquery in subqueries {
-                    self.subquery(&plan.select.subqueries[*subquery], frame).await?;
-                }
-            }
-            let position = target.base + column;
-            let behind = target.subqueries.iter().filter(|(at, _)| *at > nth).flat_map(|(_, all)| all);
-            let mut behind = behind.map(|subquery| &plan.select.subqueries[*subquery]);
-            if !behind.any(|subquery| subquery.reads.contains(&position)) {
+/// Counts a sort as MySQL does, where DELETE sorts all that it finds.
+fn count_sorted(exec: &Exec<'_>, target: &ChangeTarget, rows: usize, limit: u64) {
+    let wanted = if target.assignments.is_some() { limit } else { u64::MAX };
+    exec.session.entry.counts.sorted(rows, wanted);
+}
+
+async fn change_one(
+    exec: &mut Exec<'_>,
+    plan: &ChangePlan,
+    step: &Step,
+    source: &TableSource,
+    target: &ChangeTarget,
+    frame: Vec<Value>,
+    done: &mut Changed,
+) -> SqlResult<()> {
+    let (count, _) = limits(&plan.select.limit, exec.eval)?;
+    if count == 0 {
+        return Ok(());
+    }
+    let sorts = !plan.select.order.is_empty();
+    let at_once = !sorts && is_independent(source, target);
+    let mut waiting: Many<Found> = Many::new();
+    let mut charge = exec.eval.charge();
+    let mut scan = TableScan::open(source, &FrameRow(&frame), exec.eval)?
+        .for_update_statement(target.assignments.is_some());
+    loop {
+        let (mut found, more) = find(exec, &mut scan, step, source, &frame).await?;
+        for (pk, mut frame) in found.drain(..) {
+            if !conditions(exec, plan, &step.matching, &mut frame).await?
+                || !conditions(exec, plan, &step.filters, &mut frame).await?
+            {
                 continue;
             }
-            let storing = Storing { eval: self.eval, strict: self.is_strict() && !plan.ignore, row: number };
-            frame[position] = match value {
-                Some(value) => {
-                    let value = value.eval(&FrameRow(frame), self.eval)?;
-                    storing.store(&target.table, *column, &value)?
+            if at_once {
+                apply(exec, plan, target, &pk, &mut frame, done).await?;
+            } else {
+                charge.add(row_bytes(&frame) + pk.len() + size_of::<Found>())?;
+                waiting.push((pk, frame));
+            }
+            let met = if at_once { done.matched } else { waiting.len() as u64 };
+            if !sorts && met >= count {
+                scan.stop();
+            }
+        }
+        if !more || scan.is_stopped() {
+            break;
+        }
+        exec.breathe().await;
+    }
+    if sorts {
+        let mut keyed = Blocks::new();
+        for (nth, (_, frame)) in waiting.iter_mut().enumerate() {
+            exec.pace().await?;
+            for subquery in &plan.select.item_subqueries {
+                subquery::run_subquery(exec, &plan.select.subqueries[*subquery], frame).await?;
+            }
+            let frame = &*frame;
+            let keys = plan.select.order.iter().map(|key| key.expr.eval(&FrameRow(frame), exec.eval));
+            keyed.push((keys.collect::<SqlResult<Vec<_>>>()?, vec![Value::UInt(nth as u64)]));
+        }
+        count_sorted(exec, target, keyed.len(), count);
+        let keyed = sort::sorted(exec, keyed, &plan.select.order).await?;
+        for (_, row) in keyed.take(usize::try_from(count).unwrap_or(usize::MAX)) {
+            let Some(Value::UInt(nth)) = row.first() else { continue };
+            exec.pace().await?;
+            let (pk, mut frame) = std::mem::take(&mut waiting[*nth as usize]);
+            apply(exec, plan, target, &pk, &mut frame, done).await?;
+        }
+        return Ok(());
+    }
+    for (pk, mut frame) in waiting {
+        exec.pace().await?;
+        apply(exec, plan, target, &pk, &mut frame, done).await?;
+    }
+    Ok(())
+}
+
+/// The next rows, locked; those whose plain conditions fail are left out.
+async fn find(
+    exec: &mut Exec<'_>,
+    scan: &mut TableScan<'_>,
+    step: &Step,
+    source: &TableSource,
+    frame: &[Value],
+) -> SqlResult<(Vec<Found>, bool)> {
+    let context = exec.eval;
+    let columns = step.base..step.base + step.columns;
+    let plain = |view: &RowView<'_>| {
+        let row = StoredRow { view, base: step.base, rest: frame };
+        let mut filters = step.matching.iter().chain(&step.filters).filter(|one| one.subqueries.is_empty());
+        // An error comes up again when the row is looked at for good.
+        filters.all(|one| !matches!(one.expr.eval_truth(&row, context), Ok(Some(false) | None)))
+    };
+    let mut found = Vec::new();
+    let mut accept = |view: &RowView<'_>| plain(view);
+    let mut visit = |fields: Fields<'_>| {
+        let mut row = frame.to_vec();
+        fields.fill(&source.needed, &mut row[columns.clone()]);
+        found.push((fields.primary_key().to_vec(), row));
+        Ok(Visit::Continue)
+    };
+    let more = scan.batch(exec.txn, exec.interrupt, &mut accept, &mut visit).await?;
+    Ok((found, more))
+}
+
+/// Changes the row of one target that a frame speaks of.
+async fn apply(
+    exec: &mut Exec<'_>,
+    plan: &ChangePlan,
+    target: &ChangeTarget,
+    pk: &[u8],
+    frame: &mut [Value],
+    done: &mut Changed,
+) -> SqlResult<()> {
+    run_assigned_subqueries(exec, plan, target, frame, done.matched + 1).await?;
+    apply_computed(exec, plan, target, pk, frame, done).await
+}
+
+/// The same where the sub-queries have run.
+async fn apply_computed(
+    exec: &mut Exec<'_>,
+    plan: &ChangePlan,
+    target: &ChangeTarget,
+    pk: &[u8],
+    frame: &[Value],
+    done: &mut Changed,
+) -> SqlResult<()> {
+    match &target.assignments {
+        None => {
+            done.matched += 1;
+            let table = &target.table;
+            let deleted = match target.foreign.as_deref() {
+                None => exec.txn.delete(&table.engine, pk).await?,
+                Some(foreign) => {
+                    Box::pin(foreign_key::delete_parent(exec, table, foreign, pk, plan.ignore)).await?
                 }
-                None => storing.default_in(&target.table, *column, &FrameRow(&before))?,
             };
+            done.changed += u64::from(deleted);
+            Ok(())
         }
-        frame[columns].clone_from_slice(&before);
-        Ok(())
+        Some(assignments) => {
+            let rewrite = Rewrite {
+                table: &target.table,
+                base: target.base,
+                assignments,
+                foreign: target.foreign.as_deref(),
+                ignore: plan.ignore,
+                light: target.light,
+            };
+            apply::update_row(exec, rewrite, pk, frame, done).await
+        }
     }
+}
 
-    /// Several tables: all frames first, with what sub-queries say before anything is changed; then every
-    /// target row once.
-    async fn change_joined(&mut self, plan: &ChangePlan, done: &mut Changed) -> SqlResult<()> {
-        let mut kept = Kept::new(self.eval, None);
-        self.frames(&plan.select, &mut kept).await?;
-        for frame in &mut kept.rows {
-            self.pace().await?;
-            for target in &plan.targets {
-                self.run_assigned_subqueries(plan, target, frame, done.matched + 1).await?;
+/// Runs the sub-queries of SET. As everything in SET they see what is assigned before them.
+async fn run_assigned_subqueries(
+    exec: &mut Exec<'_>,
+    plan: &ChangePlan,
+    target: &ChangeTarget,
+    frame: &mut [Value],
+    number: u64,
+) -> SqlResult<()> {
+    let Some((last, _)) = target.subqueries.last() else { return Ok(()) };
+    let columns = target.base..target.base + target.table.columns().len();
+    let before = frame[columns.clone()].to_vec();
+    for (nth, (column, value)) in target.assignments.iter().flatten().enumerate().take(last + 1) {
+        for (_, subqueries) in target.subqueries.iter().filter(|(at, _)| *at == nth) {
+            for subquery in subqueries {
+                subquery::run_subquery(exec, &plan.select.subqueries[*subquery], frame).await?;
             }
         }
-        let (mut seen, mut key) = (KeyIndex::default(), Vec::new());
-        for frame in std::mem::take(&mut kept.rows) {
-            self.pace().await?;
-            for (nth, target) in plan.targets.iter().enumerate() {
-                let columns = &frame[target.base..target.base + target.table.columns().len()];
-                // A row that an outer join filled with NULLs is none.
-                let Some(pk) = row_key(target, columns, &frame) else { continue };
-                kept.charge.add(pk.len() + KEY_OVERHEAD)?;
-                key.clear();
-                key.extend_from_slice(&(nth as u32).to_le_bytes());
-                key.extend_from_slice(&pk);
-                if seen.insert(&key) {
-                    self.apply_computed(plan, target, &pk, &frame, done).await?;
-                }
+        let position = target.base + column;
+        let behind = target.subqueries.iter().filter(|(at, _)| *at > nth).flat_map(|(_, all)| all);
+        let mut behind = behind.map(|subquery| &plan.select.subqueries[*subquery]);
+        if !behind.any(|subquery| subquery.reads.contains(&position)) {
+            continue;
+        }
+        let storing =
+            Storing { eval: exec.eval, strict: apply::is_strict(exec) && !plan.ignore, row: number };
+        frame[position] = match value {
+            Some(value) => {
+                let value = value.eval(&FrameRow(frame), exec.eval)?;
+                storing.store(&target.table, *column, &value)?
+            }
+            None => storing.default_in(&target.table, *column, &FrameRow(&before))?,
+        };
+    }
+    frame[columns].clone_from_slice(&before);
+    Ok(())
+}
+
+/// Several tables: all frames first, with what sub-queries say before anything is changed; then every
+/// target row once.
+async fn change_joined(exec: &mut Exec<'_>, plan: &ChangePlan, done: &mut Changed) -> SqlResult<()> {
+    let mut kept = Kept::new(exec.eval, None);
+    frames(exec, &plan.select, &mut kept).await?;
+    for frame in &mut kept.rows {
+        exec.pace().await?;
+        for target in &plan.targets {
+            run_assigned_subqueries(exec, plan, target, frame, done.matched + 1).await?;
+        }
+    }
+    let (mut seen, mut key) = (KeyIndex::default(), Vec::new());
+    for frame in std::mem::take(&mut kept.rows) {
+        exec.pace().await?;
+        for (nth, target) in plan.targets.iter().enumerate() {
+            let columns = &frame[target.base..target.base + target.table.columns().len()];
+            // A row that an outer join filled with NULLs is none.
+            let Some(pk) = row_key(target, columns, &frame) else { continue };
+            kept.charge.add(pk.len() + KEY_OVERHEAD)?;
+            key.clear();
+            key.extend_from_slice(&(nth as u32).to_le_bytes());
+            key.extend_from_slice(&pk);
+            if seen.insert(&key) {
+                apply_computed(exec, plan, target, &pk, &frame, done).await?;
             }
         }
-        Ok(())
     }
+    Ok(())
+}
 
-    /// Runs a block and keeps its whole frames.
-    async fn frames(
-        &mut self,
-        select: &turnstile_plan::plan::query::SelectPlan,
-        kept: &mut Kept,
-    ) -> SqlResult<()> {
-        self.select_frames(select, kept).await
-    }
+/// Runs a block and keeps its whole frames.
+async fn frames(
+    exec: &mut Exec<'_>,
+    select: &turnstile_plan::plan::query::SelectPlan,
+    kept: &mut Kept,
+) -> SqlResult<()> {
+    select::select_frames(exec, select, kept).await
 }
 
 /// The key of a target's row; None if the frame has none.

@@ -26,7 +26,9 @@ mod aggregate;
 mod blank;
 pub mod change;
 mod documents;
+mod failed;
 mod hash_key;
+mod join;
 mod json_table;
 mod key_index;
 mod order;
@@ -36,9 +38,11 @@ mod rollup;
 pub mod scan;
 mod select;
 mod sort;
+mod source;
 mod subquery;
 pub mod tail;
 mod union;
+mod values;
 mod virtual_scan;
 mod with;
 
@@ -53,7 +57,7 @@ const PACE_ROWS: u32 = 32;
 /// What a statement keeps of its parts until it ends.
 #[derive(Default)]
 struct Keeping {
-    stored_sources: FxHashMap<usize, Arc<select::Stored>>,
+    stored_sources: FxHashMap<usize, Arc<source::Stored>>,
     subquery_results: FxHashMap<usize, Arc<Rows>>,
     /// Rows of these that IN looks its operands up in.
     subquery_lookups: FxHashMap<usize, Arc<Lookup>>,

@@ -71,7 +71,7 @@ impl Exec<'_> {
         let QueryPlan::Select(select) = plan else { return Ok(None) };
         let (Some(shape), Some(step)) = (select.point, select.steps.first()) else { return Ok(None) };
         let Source::Table(source) = &step.source else { return Ok(None) };
-        let key = match self.point_key(shape, source)? {
+        let key = match point_key(self, shape, source)? {
             PointKey::Many => return Ok(None),
             PointKey::One(key, implied) => Some((key, implied)),
             PointKey::Nowhere => None,
@@ -92,17 +92,17 @@ impl Exec<'_> {
         }
         Ok(Some(answer.found))
     }
+}
 
-    /// The key that a statement's shape tells.
-    pub(super) fn point_key(&self, shape: PointShape, source: &TableSource) -> SqlResult<PointKey> {
-        if let Some(key) = shape.integer_key(source, self.eval) {
-            return Ok(PointKey::One(key, shape.implied()));
-        }
-        let ranges = range::ranges(&source.table, &source.access, &FrameRow(&[]), self.eval)?;
-        Ok(match ranges.into_iter().next() {
-            None => PointKey::Nowhere,
-            Some(range) if !range.point => PointKey::Many,
-            Some(range) => PointKey::One(range.lower.unwrap_or_default(), None),
-        })
+/// The key that a statement's shape tells.
+pub(super) fn point_key(exec: &Exec<'_>, shape: PointShape, source: &TableSource) -> SqlResult<PointKey> {
+    if let Some(key) = shape.integer_key(source, exec.eval) {
+        return Ok(PointKey::One(key, shape.implied()));
     }
+    let ranges = range::ranges(&source.table, &source.access, &FrameRow(&[]), exec.eval)?;
+    Ok(match ranges.into_iter().next() {
+        None => PointKey::Nowhere,
+        Some(range) if !range.point => PointKey::Many,
+        Some(range) => PointKey::One(range.lower.unwrap_or_default(), None),
+    })
 }

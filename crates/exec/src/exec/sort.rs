@@ -115,77 +115,78 @@ impl Drop for Merging {
     }
 }
 
-impl Exec<'_> {
-    /// Sorts (keys, row) pairs; stable.
-    pub async fn sorted(&mut self, mut rows: Blocks<Keyed>, keys: &[OrderKey]) -> SqlResult<Blocks<Keyed>> {
-        if keys.is_empty() || rows.len() <= 1 {
-            return Ok(rows);
+/// Sorts (keys, row) pairs; stable.
+pub(super) async fn sorted(
+    exec: &mut Exec<'_>,
+    mut rows: Blocks<Keyed>,
+    keys: &[OrderKey],
+) -> SqlResult<Blocks<Keyed>> {
+    if keys.is_empty() || rows.len() <= 1 {
+        return Ok(rows);
+    }
+    let is_short = rows.len() <= RUN_ROWS;
+    let mut longest = 0;
+    for block in rows.blocks_mut() {
+        longest = longest.max(long_keys(block.iter().map(|row| &row.0)));
+        if !is_short {
+            exec.interrupt.check()?;
+            exec.breathe().await;
         }
-        let is_short = rows.len() <= RUN_ROWS;
-        let mut longest = 0;
+    }
+    if longest == 0 {
         for block in rows.blocks_mut() {
-            longest = longest.max(long_keys(block.iter().map(|row| &row.0)));
+            sort_rows(block, keys);
             if !is_short {
-                self.interrupt.check()?;
-                self.breathe().await;
+                exec.interrupt.check()?;
+                exec.breathe().await;
             }
         }
-        if longest == 0 {
-            for block in rows.blocks_mut() {
-                sort_rows(block, keys);
-                if !is_short {
-                    self.interrupt.check()?;
-                    self.breathe().await;
-                }
-            }
-        }
-        let mut merging = Merging::default();
-        merging.rows = rows.len();
-        if longest == 0 {
-            merging.runs.extend(std::iter::from_fn(|| rows.pop_block()));
-        } else {
-            for row in rows {
-                self.pace().await?;
-                let mut run = Blocks::new();
-                run.push(row);
-                merging.runs.push_back(run);
-            }
-        }
-        let directions: Vec<_> = keys.iter().map(|key| (key.descending, key.collation)).collect();
-        while merging.runs.len() > 1 {
-            let runs = merging.runs.len();
-            for _ in 0..runs / 2 {
-                merging.first = merging.runs.pop_front().unwrap_or_default();
-                merging.second = merging.runs.pop_front().unwrap_or_default();
-                self.merge(&mut merging, &directions, longest).await?;
-                let merged = std::mem::take(&mut merging.merged);
-                merging.runs.push_back(merged);
-            }
-            // The last of an odd number stays the last.
-            merging.runs.rotate_left(runs % 2);
-        }
-        merging.rows = 0;
-        Ok(merging.runs.pop_front().unwrap_or_default())
     }
+    let mut merging = Merging::default();
+    merging.rows = rows.len();
+    if longest == 0 {
+        merging.runs.extend(std::iter::from_fn(|| rows.pop_block()));
+    } else {
+        for row in rows {
+            exec.pace().await?;
+            let mut run = Blocks::new();
+            run.push(row);
+            merging.runs.push_back(run);
+        }
+    }
+    let directions: Vec<_> = keys.iter().map(|key| (key.descending, key.collation)).collect();
+    while merging.runs.len() > 1 {
+        let runs = merging.runs.len();
+        for _ in 0..runs / 2 {
+            merging.first = merging.runs.pop_front().unwrap_or_default();
+            merging.second = merging.runs.pop_front().unwrap_or_default();
+            merge(exec, &mut merging, &directions, longest).await?;
+            let merged = std::mem::take(&mut merging.merged);
+            merging.runs.push_back(merged);
+        }
+        // The last of an odd number stays the last.
+        merging.runs.rotate_left(runs % 2);
+    }
+    merging.rows = 0;
+    Ok(merging.runs.pop_front().unwrap_or_default())
+}
 
-    /// Merges two neighbouring runs; equal rows stay in their order.
-    async fn merge(
-        &mut self,
-        merging: &mut Merging,
-        directions: &[Direction],
-        longest: usize,
-    ) -> SqlResult<()> {
-        let Merging { first, second, merged, .. } = merging;
-        while let (Some(one), Some(other)) = (first.first(), second.first()) {
-            let takes_second =
-                compare(&one.0, &other.0, directions, longest, self.eval)? == Ordering::Greater;
-            if let Some(row) = if takes_second { second.next() } else { first.next() } {
-                merged.push(row);
-            }
-            self.pace().await?;
+/// Merges two neighbouring runs; equal rows stay in their order.
+async fn merge(
+    exec: &mut Exec<'_>,
+    merging: &mut Merging,
+    directions: &[Direction],
+    longest: usize,
+) -> SqlResult<()> {
+    let Merging { first, second, merged, .. } = merging;
+    while let (Some(one), Some(other)) = (first.first(), second.first()) {
+        let takes_second = compare(&one.0, &other.0, directions, longest, exec.eval)? == Ordering::Greater;
+        if let Some(row) = if takes_second { second.next() } else { first.next() } {
+            merged.push(row);
         }
-        merged.append(first);
-        merged.append(second);
-        Ok(())
+        exec.pace().await?;
     }
+    merged.append(first);
+    merged.append(second);
+    Ok(())
 }

@@ -1,240 +1,200 @@
 //! Sub-queries outside FROM: run when the frame they read is filled, their result goes into the frame.
 
-use std::cell::Cell;
 use std::cmp::Ordering;
 use std::sync::Arc;
 use std::time::Duration;
 
-use turnstile_engine::session_card::WaitingFor;
-
-use super::Exec;
-use super::select::only_row;
-use super::tail::{FrameRow, Kept};
 use turnstile_catalog::mdl::Patience;
 use turnstile_catalog::timeout::Deadline;
 use turnstile_catalog::user_locks::{LOCK_BYTES, UserLocks};
-use turnstile_expr::expr::{CompareOp, EvalContext, Expr, LOOKED_UP_MIN, Lookup, Row, compare_checked};
+use turnstile_engine::session_card::WaitingFor;
+use turnstile_expr::expr::{CompareOp, EvalContext, LOOKED_UP_MIN, Lookup, compare_checked};
 use turnstile_plan::plan::query::{Subquery, SubqueryKind};
 use turnstile_values::collation::Collation;
 use turnstile_values::error::{SqlError, SqlResult};
-use turnstile_values::value::Rows;
-use turnstile_values::value::{Value, to_double};
+use turnstile_values::value::{Rows, Value, to_double};
+
+use super::Exec;
+use super::tail::{FrameRow, Kept};
 
 /// A wait of GET_LOCK that is to last for ever, or longer, lasts so long, as in MySQL.
 const FOR_EVER_S: f64 = i32::MAX as f64;
 
-impl Exec<'_> {
-    /// Runs a sub-query for one frame.
-    pub async fn subquery(&mut self, subquery: &Subquery, frame: &mut [Value]) -> SqlResult<()> {
-        for guard in &subquery.guards {
-            if !guard.holds(&FrameRow(frame), self.eval)? {
-                frame[subquery.places()].fill(Value::Null);
-                return Ok(());
-            }
-        }
-        if let SubqueryKind::Sleep(seconds) = &subquery.kind {
-            let seconds = seconds.eval(&FrameRow(frame), self.eval)?;
-            let number = to_double(&seconds, self.eval)?;
-            if seconds.is_null() || number < 0.0 {
-                let wrong = SqlError::wrong_arguments("sleep.");
-                if self.eval.settings.sql_mode.is_strict() {
-                    return Err(wrong);
-                }
-                self.eval.warn(wrong)?;
-                frame[subquery.position] = Value::Int(0);
-                return Ok(());
-            }
-            let duration = std::time::Duration::from_secs_f64(number.clamp(0.0, 1e9));
-            self.db.status().sleep();
-            let slept =
-                self.txn.outside(turnstile_catalog::timeout::sleep(duration, self.interrupt.clone())).await;
-            frame[subquery.position] = Value::boolean(!slept);
-            return if slept { Ok(()) } else { Err(SqlError::query_interrupted()) };
-        }
-        if let SubqueryKind::GetLock { name, seconds } = &subquery.kind {
-            let name = name.eval(&FrameRow(frame), self.eval)?;
-            let seconds = to_double(&seconds.eval(&FrameRow(frame), self.eval)?, self.eval)?;
-            // In a box: its future is large, and few statements have one.
-            frame[subquery.position] = Value::boolean(Box::pin(self.get_lock(&name, seconds)).await?);
+/// Runs a sub-query for one frame.
+pub(super) async fn run_subquery(
+    exec: &mut Exec<'_>,
+    subquery: &Subquery,
+    frame: &mut [Value],
+) -> SqlResult<()> {
+    for guard in &subquery.guards {
+        if !guard.holds(&FrameRow(frame), exec.eval)? {
+            frame[subquery.places()].fill(Value::Null);
             return Ok(());
         }
-        if let SubqueryKind::Value(value) = &subquery.kind {
-            frame[subquery.position] = value.eval(&FrameRow(frame), self.eval)?;
+    }
+    if let SubqueryKind::Sleep(seconds) = &subquery.kind {
+        let seconds = seconds.eval(&FrameRow(frame), exec.eval)?;
+        let number = to_double(&seconds, exec.eval)?;
+        if seconds.is_null() || number < 0.0 {
+            let wrong = SqlError::wrong_arguments("sleep.");
+            if exec.eval.settings.sql_mode.is_strict() {
+                return Err(wrong);
+            }
+            exec.eval.warn(wrong)?;
+            frame[subquery.position] = Value::Int(0);
             return Ok(());
         }
-        let rows = self.subquery_rows(subquery, frame).await?;
-        let context = self.eval;
-        frame[subquery.position] = match &subquery.kind {
-            SubqueryKind::Scalar => {
-                match only_row(&rows)? {
-                    Some(row) => frame[subquery.places()].clone_from_slice(row),
-                    None => frame[subquery.places()].fill(Value::Null),
-                }
-                return Ok(());
-            }
-            SubqueryKind::Exists => Value::boolean(!rows.is_empty()),
-            SubqueryKind::In { operand, negated } => {
-                let values = operand
-                    .iter()
-                    .map(|(expr, collation)| Ok((expr.eval(&FrameRow(frame), context)?, *collation)));
-                let values = values.collect::<SqlResult<Vec<_>>>()?;
-                let found = self.is_in(subquery, &values, &rows)?;
-                Value::truth(found.map(|found| found != *negated))
-            }
-            SubqueryKind::Quantified { operand, op, collation, all } => {
-                let value = operand.eval(&FrameRow(frame), context)?;
-                Value::truth(quantified(&value, *op, *collation, *all, &rows, context)?)
-            }
-            SubqueryKind::Value(_) | SubqueryKind::Sleep(_) | SubqueryKind::GetLock { .. } => Value::Int(0),
-        };
-        Ok(())
+        let duration = std::time::Duration::from_secs_f64(number.clamp(0.0, 1e9));
+        exec.db.status().sleep();
+        let slept =
+            exec.txn.outside(turnstile_catalog::timeout::sleep(duration, exec.interrupt.clone())).await;
+        frame[subquery.position] = Value::boolean(!slept);
+        return if slept { Ok(()) } else { Err(SqlError::query_interrupted()) };
     }
-
-    /// Runs a sub-query that may turn out not to be asked for, as in `IF(a, b, (SELECT ..))`: that it has
-    /// several rows is then no error.
-    pub(super) async fn try_subquery(&mut self, subquery: &Subquery, frame: &mut [Value]) -> SqlResult<()> {
-        let name = std::ptr::from_ref(subquery) as usize;
-        if let Some(keeping) = &mut self.keeping {
-            keeping.failed_subqueries.remove(&name);
-        }
-        match self.subquery(subquery, frame).await {
-            Err(error) if error.code == 1242 => {
-                frame[subquery.places()].fill(Value::Null);
-                self.keeping().failed_subqueries.insert(name, error);
-                Ok(())
-            }
-            other => other,
-        }
+    if let SubqueryKind::GetLock { name, seconds } = &subquery.kind {
+        let name = name.eval(&FrameRow(frame), exec.eval)?;
+        let seconds = to_double(&seconds.eval(&FrameRow(frame), exec.eval)?, exec.eval)?;
+        // In a box: its future is large, and few statements have one.
+        frame[subquery.position] = Value::boolean(Box::pin(get_lock(exec, &name, seconds)).await?);
+        return Ok(());
     }
-
-    /// The error of a sub-query that failed, if one of these expressions asks for its value in this frame.
-    pub(super) fn refuse_failed<'x>(
-        &self,
-        subqueries: &[Subquery],
-        exprs: impl Iterator<Item = &'x Expr>,
-        frame: &[Value],
-    ) -> SqlResult<()> {
-        if !self.has_failures() {
+    if let SubqueryKind::Value(value) = &subquery.kind {
+        frame[subquery.position] = value.eval(&FrameRow(frame), exec.eval)?;
+        return Ok(());
+    }
+    let rows = subquery_rows(exec, subquery, frame).await?;
+    let context = exec.eval;
+    frame[subquery.position] = match &subquery.kind {
+        SubqueryKind::Scalar => {
+            match only_row(&rows)? {
+                Some(row) => frame[subquery.places()].clone_from_slice(row),
+                None => frame[subquery.places()].fill(Value::Null),
+            }
             return Ok(());
         }
-        let error = |one: &Subquery| self.failure(one);
-        let failed = subqueries.iter().filter(|one| error(one).is_some());
-        let row =
-            Watched { frame, places: failed.clone().map(Subquery::places).collect(), seen: Cell::new(None) };
-        for expr in exprs {
-            let value = expr.eval(&row, self.eval);
-            if let Some(at) = row.seen.get() {
-                let which = failed.clone().find(|one| one.places().contains(&at));
-                return which.and_then(error).map_or(Ok(()), |error| Err(error.clone()));
-            }
-            value?;
+        SubqueryKind::Exists => Value::boolean(!rows.is_empty()),
+        SubqueryKind::In { operand, negated } => {
+            let values = operand
+                .iter()
+                .map(|(expr, collation)| Ok((expr.eval(&FrameRow(frame), context)?, *collation)));
+            let values = values.collect::<SqlResult<Vec<_>>>()?;
+            let found = is_in(exec, subquery, &values, &rows)?;
+            Value::truth(found.map(|found| found != *negated))
         }
-        Ok(())
-    }
+        SubqueryKind::Quantified { operand, op, collation, all } => {
+            let value = operand.eval(&FrameRow(frame), context)?;
+            Value::truth(quantified(&value, *op, *collation, *all, &rows, context)?)
+        }
+        SubqueryKind::Value(_) | SubqueryKind::Sleep(_) | SubqueryKind::GetLock { .. } => Value::Int(0),
+    };
+    Ok(())
+}
 
-    /// GET_LOCK: false if the time was over first.
-    async fn get_lock(&mut self, name: &Value, seconds: f64) -> SqlResult<bool> {
-        self.pace().await?;
-        let name = UserLocks::name_of(name)?;
-        if self.session.user_locks().lock().take_again(&name) {
-            return Ok(true);
-        }
-        let mut charge = self.eval.charge();
-        charge.add(LOCK_BYTES + 3 * name.len())?;
-        charge.settle()?;
-        if let Some(lock) = self.db.user_locks().acquire_now(&name, self.session.id) {
-            self.session.user_locks().lock().keep(lock, charge);
-            return Ok(true);
-        }
-        let seconds = seconds.round();
-        let seconds = if (0.0..FOR_EVER_S).contains(&seconds) { seconds } else { FOR_EVER_S };
-        let deadline = Deadline::after(Duration::from_secs_f64(seconds), self.interrupt.clone());
-        let mut patience = {
-            let named = self.session.user_locks().lock();
-            let holds = self.gates.iter().flat_map(|gates| gates.iter()).chain(named.holds());
-            Patience::new(self.db.gate_waits(), holds, deadline)
-        };
-        let card = self.txn.options().card.clone();
-        let note = card.waits(WaitingFor::UserLock);
-        let acquiring = self.db.user_locks().acquire(&name, self.session.id, &mut patience);
-        let acquired = self.txn.outside(acquiring).await;
-        drop(note);
-        let Some(lock) = acquired? else { return Ok(false) };
-        self.session.user_locks().lock().keep(lock, charge);
-        Ok(true)
+/// Runs a sub-query that may turn out not to be asked for, as in `IF(a, b, (SELECT ..))`: that it has
+/// several rows is then no error.
+pub(super) async fn try_subquery(
+    exec: &mut Exec<'_>,
+    subquery: &Subquery,
+    frame: &mut [Value],
+) -> SqlResult<()> {
+    let name = std::ptr::from_ref(subquery) as usize;
+    if let Some(keeping) = &mut exec.keeping {
+        keeping.failed_subqueries.remove(&name);
     }
-
-    async fn subquery_rows(&mut self, subquery: &Subquery, frame: &[Value]) -> SqlResult<Arc<Rows>> {
-        let name = std::ptr::from_ref(subquery) as usize;
-        let reusable = subquery.is_same_for_all();
-        let kept = self.keeping.as_ref().filter(|_| reusable);
-        if let Some(rows) = kept.and_then(|keeping| keeping.subquery_results.get(&name)) {
-            return Ok(rows.clone());
+    match run_subquery(exec, subquery, frame).await {
+        Err(error) if error.code == 1242 => {
+            frame[subquery.places()].fill(Value::Null);
+            exec.keeping().failed_subqueries.insert(name, error);
+            Ok(())
         }
-        let most = match subquery.kind {
-            SubqueryKind::Exists => Some(1),
-            SubqueryKind::Scalar => Some(2),
-            _ => None,
-        };
-        let mut kept = Kept::new(self.eval, most);
-        self.query(&subquery.plan, frame, &mut kept).await?;
-        let rows = Arc::new(kept.rows);
-        if reusable {
-            let keeping = self.keeping();
-            keeping.charge.absorb(kept.charge);
-            keeping.subquery_results.insert(name, rows.clone());
-        }
-        Ok(rows)
+        other => other,
     }
 }
 
-/// A frame that notes whether one of some places is read.
-struct Watched<'f> {
-    frame: &'f [Value],
-    places: Vec<std::ops::Range<usize>>,
-    seen: Cell<Option<usize>>,
+/// GET_LOCK: false if the time was over first.
+async fn get_lock(exec: &mut Exec<'_>, name: &Value, seconds: f64) -> SqlResult<bool> {
+    exec.pace().await?;
+    let name = UserLocks::name_of(name)?;
+    if exec.session.user_locks().lock().take_again(&name) {
+        return Ok(true);
+    }
+    let mut charge = exec.eval.charge();
+    charge.add(LOCK_BYTES + 3 * name.len())?;
+    charge.settle()?;
+    if let Some(lock) = exec.db.user_locks().acquire_now(&name, exec.session.id) {
+        exec.session.user_locks().lock().keep(lock, charge);
+        return Ok(true);
+    }
+    let seconds = seconds.round();
+    let seconds = if (0.0..FOR_EVER_S).contains(&seconds) { seconds } else { FOR_EVER_S };
+    let deadline = Deadline::after(Duration::from_secs_f64(seconds), exec.interrupt.clone());
+    let mut patience = {
+        let named = exec.session.user_locks().lock();
+        let holds = exec.gates.iter().flat_map(|gates| gates.iter()).chain(named.holds());
+        Patience::new(exec.db.gate_waits(), holds, deadline)
+    };
+    let card = exec.txn.options().card.clone();
+    let note = card.waits(WaitingFor::UserLock);
+    let acquiring = exec.db.user_locks().acquire(&name, exec.session.id, &mut patience);
+    let acquired = exec.txn.outside(acquiring).await;
+    drop(note);
+    let Some(lock) = acquired? else { return Ok(false) };
+    exec.session.user_locks().lock().keep(lock, charge);
+    Ok(true)
 }
 
-impl Row for Watched<'_> {
-    fn value(&self, position: usize) -> Value {
-        if self.places.iter().any(|places| places.contains(&position)) {
-            self.seen.set(Some(position));
-        }
-        self.frame.get(position).cloned().unwrap_or_default()
+async fn subquery_rows(exec: &mut Exec<'_>, subquery: &Subquery, frame: &[Value]) -> SqlResult<Arc<Rows>> {
+    let name = std::ptr::from_ref(subquery) as usize;
+    let reusable = subquery.is_same_for_all();
+    let kept = exec.keeping.as_ref().filter(|_| reusable);
+    if let Some(rows) = kept.and_then(|keeping| keeping.subquery_results.get(&name)) {
+        return Ok(rows.clone());
     }
+    let most = match subquery.kind {
+        SubqueryKind::Exists => Some(1),
+        SubqueryKind::Scalar => Some(2),
+        _ => None,
+    };
+    let mut kept = Kept::new(exec.eval, most);
+    exec.query(&subquery.plan, frame, &mut kept).await?;
+    let rows = Arc::new(kept.rows);
+    if reusable {
+        let keeping = exec.keeping();
+        keeping.charge.absorb(kept.charge);
+        keeping.subquery_results.insert(name, rows.clone());
+    }
+    Ok(rows)
 }
 
-impl Exec<'_> {
-    /// Three-valued IN. Rows that stay the same for all frames are looked up.
-    fn is_in(
-        &mut self,
-        subquery: &Subquery,
-        values: &[(Value, Collation)],
-        rows: &[Vec<Value>],
-    ) -> SqlResult<Option<bool>> {
-        let context = self.eval;
-        let name = std::ptr::from_ref(subquery) as usize;
-        let known = values.iter().all(|(value, _)| !value.is_null());
-        let keeping = self.keeping.as_mut().filter(|keeping| keeping.subquery_results.contains_key(&name));
-        let Some(keeping) = keeping.filter(|_| rows.len() >= LOOKED_UP_MIN && known) else {
-            return walk(values, rows, context);
-        };
-        let (operands, collations): (Vec<&Value>, Vec<Collation>) =
-            values.iter().map(|(value, collation)| (value, *collation)).unzip();
-        let lookup = match keeping.subquery_lookups.get(&name) {
-            Some(lookup) => lookup.clone(),
-            None => {
-                let row = |nth: usize| Some(rows[nth].iter().collect());
-                let lookup = Arc::new(Lookup::build(&operands, &collations, rows.len(), row, context)?);
-                keeping.subquery_lookups.insert(name, lookup.clone());
-                lookup
-            }
-        };
-        if !lookup.fits(&operands) {
-            return walk(values, rows, context);
+/// Three-valued IN. Rows that stay the same for all frames are looked up.
+fn is_in(
+    exec: &mut Exec<'_>,
+    subquery: &Subquery,
+    values: &[(Value, Collation)],
+    rows: &[Vec<Value>],
+) -> SqlResult<Option<bool>> {
+    let context = exec.eval;
+    let name = std::ptr::from_ref(subquery) as usize;
+    let known = values.iter().all(|(value, _)| !value.is_null());
+    let keeping = exec.keeping.as_mut().filter(|keeping| keeping.subquery_results.contains_key(&name));
+    let Some(keeping) = keeping.filter(|_| rows.len() >= LOOKED_UP_MIN && known) else {
+        return walk(values, rows, context);
+    };
+    let (operands, collations): (Vec<&Value>, Vec<Collation>) =
+        values.iter().map(|(value, collation)| (value, *collation)).unzip();
+    let lookup = match keeping.subquery_lookups.get(&name) {
+        Some(lookup) => lookup.clone(),
+        None => {
+            let row = |nth: usize| Some(rows[nth].iter().collect());
+            let lookup = Arc::new(Lookup::build(&operands, &collations, rows.len(), row, context)?);
+            keeping.subquery_lookups.insert(name, lookup.clone());
+            lookup
         }
-        lookup.contains(&operands, &collations, context, |nth| equals(values, &rows[nth], context))
+    };
+    if !lookup.fits(&operands) {
+        return walk(values, rows, context);
     }
+    lookup.contains(&operands, &collations, context, |nth| equals(values, &rows[nth], context))
 }
 
 /// Three-valued equality of rows.
@@ -297,4 +257,9 @@ fn quantified(
         }
     }
     Ok(if unknown { None } else { Some(all) })
+}
+
+/// A result that must have one row at most.
+fn only_row(rows: &[Vec<Value>]) -> SqlResult<Option<&Vec<Value>>> {
+    if rows.len() > 1 { Err(SqlError::subquery_returns_many_rows()) } else { Ok(rows.first()) }
 }

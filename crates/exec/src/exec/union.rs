@@ -8,6 +8,7 @@
 use super::key_index::{KEY_OVERHEAD, KeyIndex};
 use super::tail::{Kept, RowOut};
 use super::{Exec, hash_key};
+use crate::exec::values;
 use turnstile_expr::expr::EvalContext;
 use turnstile_expr::expr::coerce_value;
 use turnstile_plan::plan::query::SetPlan;
@@ -112,116 +113,114 @@ fn wanted_once(plan: &SetPlan) -> Vec<bool> {
     all
 }
 
-impl Exec<'_> {
-    /// Runs the members and delivers what they give together.
-    pub(super) async fn set_operation(
-        &mut self,
-        plan: &SetPlan,
-        outer: &[Value],
-        out: &mut dyn RowOut,
-    ) -> SqlResult<u64> {
-        let distinct = wanted_once(plan);
-        let mut all =
-            Combined { plan, rows: Rows::new(), seen: None, key: Vec::new(), charge: self.eval.charge() };
-        for (nth, (operator, member)) in plan.members.iter().enumerate() {
-            let mut kept = Kept::new(self.eval, None);
-            self.query(member, outer, &mut kept).await?;
-            for row in &mut kept.rows {
-                self.pace().await?;
-                for (value, kind) in row.iter_mut().zip(&plan.kinds) {
-                    *value = converted(std::mem::take(value), kind, self.eval)?;
-                }
-            }
-            let rows = std::mem::take(&mut kept.rows);
-            all.charge.absorb(kept.charge);
-            if nth == 0 {
-                // The operator before the first member means nothing.
-                all.rows = rows;
-                continue;
-            }
-            match operator {
-                SetOperator::UnionAll | SetOperator::UnionDistinct => {
-                    self.unite(&mut all, rows, distinct[nth]).await?;
-                }
-                operator => self.sift(&mut all, rows, *operator, distinct[nth]).await?,
+/// Runs the members and delivers what they give together.
+pub(super) async fn set_operation(
+    exec: &mut Exec<'_>,
+    plan: &SetPlan,
+    outer: &[Value],
+    out: &mut dyn RowOut,
+) -> SqlResult<u64> {
+    let distinct = wanted_once(plan);
+    let mut all =
+        Combined { plan, rows: Rows::new(), seen: None, key: Vec::new(), charge: exec.eval.charge() };
+    for (nth, (operator, member)) in plan.members.iter().enumerate() {
+        let mut kept = Kept::new(exec.eval, None);
+        exec.query(member, outer, &mut kept).await?;
+        for row in &mut kept.rows {
+            exec.pace().await?;
+            for (value, kind) in row.iter_mut().zip(&plan.kinds) {
+                *value = converted(std::mem::take(value), kind, exec.eval)?;
             }
         }
-        let rows = std::mem::take(&mut all.rows);
+        let rows = std::mem::take(&mut kept.rows);
+        all.charge.absorb(kept.charge);
+        if nth == 0 {
+            // The operator before the first member means nothing.
+            all.rows = rows;
+            continue;
+        }
+        match operator {
+            SetOperator::UnionAll | SetOperator::UnionDistinct => {
+                unite(exec, &mut all, rows, distinct[nth]).await?;
+            }
+            operator => sift(exec, &mut all, rows, *operator, distinct[nth]).await?,
+        }
+    }
+    let rows = std::mem::take(&mut all.rows);
+    all.seen = None;
+    values::deliver(exec, rows, &plan.order, &plan.limit, out).await
+}
+
+/// Adds a member's rows.
+async fn unite(exec: &mut Exec<'_>, all: &mut Combined<'_>, rows: Rows, distinct: bool) -> SqlResult<()> {
+    if !distinct {
         all.seen = None;
-        self.deliver(rows, &plan.order, &plan.limit, out).await
+        all.rows.extend(rows);
+        return Ok(());
     }
+    make_distinct(exec, all).await?;
+    for row in rows {
+        exec.pace().await?;
+        if all.is_new(&row, exec.eval)? {
+            all.rows.push(row);
+        }
+    }
+    Ok(())
+}
 
-    /// Adds a member's rows.
-    async fn unite(&mut self, all: &mut Combined<'_>, rows: Rows, distinct: bool) -> SqlResult<()> {
-        if !distinct {
-            all.seen = None;
-            all.rows.extend(rows);
-            return Ok(());
-        }
-        self.make_distinct(all).await?;
-        for row in rows {
-            self.pace().await?;
-            if all.is_new(&row, self.eval)? {
-                all.rows.push(row);
-            }
-        }
-        Ok(())
+async fn make_distinct(exec: &mut Exec<'_>, all: &mut Combined<'_>) -> SqlResult<()> {
+    if all.seen.is_some() {
+        return Ok(());
     }
+    all.seen = Some(KeyIndex::default());
+    for row in std::mem::take(&mut all.rows) {
+        exec.pace().await?;
+        if all.is_new(&row, exec.eval)? {
+            all.rows.push(row);
+        }
+    }
+    Ok(())
+}
 
-    async fn make_distinct(&mut self, all: &mut Combined<'_>) -> SqlResult<()> {
-        if all.seen.is_some() {
-            return Ok(());
-        }
-        all.seen = Some(KeyIndex::default());
-        for row in std::mem::take(&mut all.rows) {
-            self.pace().await?;
-            if all.is_new(&row, self.eval)? {
-                all.rows.push(row);
+/// EXCEPT and INTERSECT with a member's rows.
+async fn sift(
+    exec: &mut Exec<'_>,
+    all: &mut Combined<'_>,
+    rows: Rows,
+    operator: SetOperator,
+    distinct: bool,
+) -> SqlResult<()> {
+    let mut others = KeyIndex::default();
+    let mut counts: Many<usize> = Many::new();
+    let mut charge = exec.eval.charge();
+    for row in &rows {
+        exec.pace().await?;
+        all.key_of(row, exec.eval)?;
+        match others.get_or_insert(&all.key) {
+            Some(at) => counts[at] += 1,
+            None => {
+                charge.add(all.key.len() + KEY_OVERHEAD + size_of::<usize>())?;
+                counts.push(1);
             }
         }
-        Ok(())
     }
-
-    /// EXCEPT and INTERSECT with a member's rows.
-    async fn sift(
-        &mut self,
-        all: &mut Combined<'_>,
-        rows: Rows,
-        operator: SetOperator,
-        distinct: bool,
-    ) -> SqlResult<()> {
-        let mut others = KeyIndex::default();
-        let mut counts: Many<usize> = Many::new();
-        let mut charge = self.eval.charge();
-        for row in &rows {
-            self.pace().await?;
-            all.key_of(row, self.eval)?;
-            match others.get_or_insert(&all.key) {
-                Some(at) => counts[at] += 1,
-                None => {
-                    charge.add(all.key.len() + KEY_OVERHEAD + size_of::<usize>())?;
-                    counts.push(1);
-                }
+    let keeps_found = matches!(operator, SetOperator::IntersectAll | SetOperator::IntersectDistinct);
+    all.seen = None;
+    for row in std::mem::take(&mut all.rows) {
+        exec.pace().await?;
+        all.key_of(&row, exec.eval)?;
+        let at = others.get(&all.key);
+        let found = match at {
+            Some(at) if !distinct => {
+                let left = counts[at];
+                counts[at] = left.saturating_sub(1);
+                left > 0
             }
+            at => at.is_some(),
+        };
+        if found == keeps_found {
+            all.rows.push(row);
         }
-        let keeps_found = matches!(operator, SetOperator::IntersectAll | SetOperator::IntersectDistinct);
-        all.seen = None;
-        for row in std::mem::take(&mut all.rows) {
-            self.pace().await?;
-            all.key_of(&row, self.eval)?;
-            let at = others.get(&all.key);
-            let found = match at {
-                Some(at) if !distinct => {
-                    let left = counts[at];
-                    counts[at] = left.saturating_sub(1);
-                    left > 0
-                }
-                at => at.is_some(),
-            };
-            if found == keeps_found {
-                all.rows.push(row);
-            }
-        }
-        if distinct { self.make_distinct(all).await } else { Ok(()) }
     }
+    if distinct { make_distinct(exec, all).await } else { Ok(()) }
 }

@@ -37,39 +37,42 @@ fn virtual_shown(plan: &SelectPlan) -> Option<(VirtualTable, Vec<usize>)> {
     (plain && columns.len() <= COLUMNS_MAX).then_some((table, columns))
 }
 
-impl Exec<'_> {
-    /// Runs such a block; the number of its rows. None: it is another. The rows wait in the answer until the
-    /// statement has ended.
-    pub(super) async fn virtual_scan(
-        &self,
-        plan: &SelectPlan,
-        out: &mut dyn RowOut,
-    ) -> SqlResult<Option<u64>> {
-        let Some((table, columns)) = virtual_shown(plan) else { return Ok(None) };
-        aside::step().await;
-        let found = self.write_virtual(table, &columns, out)?;
-        self.interrupt.check()?;
-        Ok(Some(found))
-    }
+/// Runs such a block; the number of its rows. None: it is another. The rows wait in the answer until the
+/// statement has ended.
+pub(super) async fn virtual_scan(
+    exec: &Exec<'_>,
+    plan: &SelectPlan,
+    out: &mut dyn RowOut,
+) -> SqlResult<Option<u64>> {
+    let Some((table, columns)) = virtual_shown(plan) else { return Ok(None) };
+    aside::step().await;
+    let found = write_virtual(exec, table, &columns, out)?;
+    exec.interrupt.check()?;
+    Ok(Some(found))
+}
 
-    fn write_virtual(&self, table: VirtualTable, columns: &[usize], out: &mut dyn RowOut) -> SqlResult<u64> {
-        let (mut found, mut wanted) = (0, true);
-        let in_order = columns.iter().copied().eq(0..columns.len());
-        information_schema::write(table, self.db, self.session, &mut |line| {
-            if !wanted {
-                return Ok(());
-            }
-            found += 1;
-            let visit = if in_order && line.len() == columns.len() {
-                out.cells(line)?
-            } else {
-                let mut chosen = [Cell::Null; COLUMNS_MAX];
-                columns.iter().zip(&mut chosen).for_each(|(at, cell)| *cell = line[*at]);
-                out.cells(&chosen[..columns.len()])?
-            };
-            wanted = visit == Visit::Continue;
-            Ok(())
-        })?;
-        Ok(found)
-    }
+fn write_virtual(
+    exec: &Exec<'_>,
+    table: VirtualTable,
+    columns: &[usize],
+    out: &mut dyn RowOut,
+) -> SqlResult<u64> {
+    let (mut found, mut wanted) = (0, true);
+    let in_order = columns.iter().copied().eq(0..columns.len());
+    information_schema::write(table, exec.db, exec.session, &mut |line| {
+        if !wanted {
+            return Ok(());
+        }
+        found += 1;
+        let visit = if in_order && line.len() == columns.len() {
+            out.cells(line)?
+        } else {
+            let mut chosen = [Cell::Null; COLUMNS_MAX];
+            columns.iter().zip(&mut chosen).for_each(|(at, cell)| *cell = line[*at]);
+            out.cells(&chosen[..columns.len()])?
+        };
+        wanted = visit == Visit::Continue;
+        Ok(())
+    })?;
+    Ok(found)
 }

@@ -66,142 +66,138 @@ impl Growing<'_> {
     }
 }
 
-impl Exec<'_> {
-    /// The rows of a query of WITH.
-    pub(super) async fn common_rows(&mut self, rows: &CommonRows) -> SqlResult<Arc<Rows>> {
-        let plan = match rows {
-            // Its round is there while its blocks run.
-            CommonRows::Previous(round) => {
-                return Ok(self
-                    .keeping()
-                    .common
-                    .get(&(Arc::as_ptr(round) as usize))
-                    .cloned()
-                    .unwrap_or_default());
-            }
-            CommonRows::Of(plan) => plan,
-        };
-        let mut waiting: Vec<&Arc<CommonPlan>> = vec![plan];
-        while let Some(plan) = waiting.last() {
-            let common = &self.keeping().common;
-            let missing = |plan: &&Arc<CommonPlan>| !common.contains_key(&(Arc::as_ptr(plan) as usize));
-            if let Some(first) = plan.reads.iter().find(missing) {
-                waiting.push(first);
-                continue;
-            }
-            if missing(plan) {
-                let rows = self.run_common(plan).await?;
-                self.keeping().common.insert(Arc::as_ptr(plan) as usize, Arc::new(rows));
-            }
-            waiting.pop();
+/// The rows of a query of WITH.
+pub(super) async fn common_rows(exec: &mut Exec<'_>, rows: &CommonRows) -> SqlResult<Arc<Rows>> {
+    let plan = match rows {
+        // Its round is there while its blocks run.
+        CommonRows::Previous(round) => {
+            return Ok(exec
+                .keeping()
+                .common
+                .get(&(Arc::as_ptr(round) as usize))
+                .cloned()
+                .unwrap_or_default());
         }
-        Ok(self.keeping().common.get(&(Arc::as_ptr(plan) as usize)).cloned().unwrap_or_default())
+        CommonRows::Of(plan) => plan,
+    };
+    let mut waiting: Vec<&Arc<CommonPlan>> = vec![plan];
+    while let Some(plan) = waiting.last() {
+        let common = &exec.keeping().common;
+        let missing = |plan: &&Arc<CommonPlan>| !common.contains_key(&(Arc::as_ptr(plan) as usize));
+        if let Some(first) = plan.reads.iter().find(missing) {
+            waiting.push(first);
+            continue;
+        }
+        if missing(plan) {
+            let rows = run_common(exec, plan).await?;
+            exec.keeping().common.insert(Arc::as_ptr(plan) as usize, Arc::new(rows));
+        }
+        waiting.pop();
     }
+    Ok(exec.keeping().common.get(&(Arc::as_ptr(plan) as usize)).cloned().unwrap_or_default())
+}
 
-    async fn run_common(&mut self, plan: &CommonPlan) -> SqlResult<Rows> {
-        match &plan.body {
-            CommonBody::Query(query) => {
-                let mut kept = Kept::new(self.eval, None);
-                self.query(query, &[], &mut kept).await?;
-                self.keeping().charge.absorb(kept.charge);
-                Ok(kept.rows)
-            }
-            CommonBody::Recursive(plan) => Box::pin(self.rounds(plan)).await,
+async fn run_common(exec: &mut Exec<'_>, plan: &CommonPlan) -> SqlResult<Rows> {
+    match &plan.body {
+        CommonBody::Query(query) => {
+            let mut kept = Kept::new(exec.eval, None);
+            exec.query(query, &[], &mut kept).await?;
+            exec.keeping().charge.absorb(kept.charge);
+            Ok(kept.rows)
         }
+        CommonBody::Recursive(plan) => Box::pin(rounds(exec, plan)).await,
     }
+}
 
-    /// Makes rounds until one is empty, or there are as many rows as LIMIT wants.
-    async fn rounds(&mut self, plan: &RecursivePlan) -> SqlResult<Rows> {
-        let (count, offset) = limits(&plan.limit, self.eval)?;
-        let most = count.saturating_add(offset);
-        let mut growing = Growing {
-            plan,
-            before: Vec::new(),
-            count: 0,
-            most,
-            seen: KeyIndex::default(),
-            key: Vec::new(),
-            charge: self.eval.charge(),
-        };
-        let name = Arc::as_ptr(&plan.round) as usize;
-        let mut last = Rows::new();
-        self.block_of_round(&mut growing, None, &mut last).await?;
-        let mut rounds = 0;
-        while !last.is_empty() && !growing.is_full() {
-            rounds += 1;
-            if rounds > self.eval.settings.recursion_rounds_max {
-                return Err(SqlError::recursion_too_deep(rounds));
-            }
-            growing.charge.add(ROUND_OVERHEAD)?;
-            let round = Arc::new(std::mem::take(&mut last));
-            let keeping = self.keeping();
-            keeping.common.insert(name, round.clone());
-            keeping.stored_sources.retain(|_, stored| !stored.passes);
-            growing.before.push(round);
-            for nth in 0..plan.blocks.len() {
-                self.block_of_round(&mut growing, Some(nth), &mut last).await?;
-            }
+/// Makes rounds until one is empty, or there are as many rows as LIMIT wants.
+async fn rounds(exec: &mut Exec<'_>, plan: &RecursivePlan) -> SqlResult<Rows> {
+    let (count, offset) = limits(&plan.limit, exec.eval)?;
+    let most = count.saturating_add(offset);
+    let mut growing = Growing {
+        plan,
+        before: Vec::new(),
+        count: 0,
+        most,
+        seen: KeyIndex::default(),
+        key: Vec::new(),
+        charge: exec.eval.charge(),
+    };
+    let name = Arc::as_ptr(&plan.round) as usize;
+    let mut last = Rows::new();
+    block_of_round(exec, &mut growing, None, &mut last).await?;
+    let mut rounds = 0;
+    while !last.is_empty() && !growing.is_full() {
+        rounds += 1;
+        if rounds > exec.eval.settings.recursion_rounds_max {
+            return Err(SqlError::recursion_too_deep(rounds));
         }
-        let keeping = self.keeping();
-        keeping.common.remove(&name);
+        growing.charge.add(ROUND_OVERHEAD)?;
+        let round = Arc::new(std::mem::take(&mut last));
+        let keeping = exec.keeping();
+        keeping.common.insert(name, round.clone());
         keeping.stored_sources.retain(|_, stored| !stored.passes);
-        let most = usize::try_from(growing.count).unwrap_or(usize::MAX);
-        growing.charge.add(most.saturating_mul(size_of::<Vec<Value>>()))?;
-        let mut all = Rows::with_capacity(most);
-        for round in std::mem::take(&mut growing.before).into_iter().chain([Arc::new(last)]) {
-            self.breathe().await;
-            match Arc::try_unwrap(round) {
-                Ok(mut rows) => all.append(&mut rows),
-                Err(rows) => all.extend_from_slice(&rows),
-            }
+        growing.before.push(round);
+        for nth in 0..plan.blocks.len() {
+            block_of_round(exec, &mut growing, Some(nth), &mut last).await?;
         }
-        self.keeping().charge.absorb(std::mem::take(&mut growing.charge));
-        let wanted = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-        all.keep(wanted(offset), wanted(count));
-        Ok(all)
     }
+    let keeping = exec.keeping();
+    keeping.common.remove(&name);
+    keeping.stored_sources.retain(|_, stored| !stored.passes);
+    let most = usize::try_from(growing.count).unwrap_or(usize::MAX);
+    growing.charge.add(most.saturating_mul(size_of::<Vec<Value>>()))?;
+    let mut all = Rows::with_capacity(most);
+    for round in std::mem::take(&mut growing.before).into_iter().chain([Arc::new(last)]) {
+        exec.breathe().await;
+        match Arc::try_unwrap(round) {
+            Ok(mut rows) => all.append(&mut rows),
+            Err(rows) => all.extend_from_slice(&rows),
+        }
+    }
+    exec.keeping().charge.absorb(std::mem::take(&mut growing.charge));
+    let wanted = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    all.keep(wanted(offset), wanted(count));
+    Ok(all)
+}
 
-    /// Adds what a block (None: the seed) makes to a round.
-    async fn block_of_round(
-        &mut self,
-        growing: &mut Growing<'_>,
-        block: Option<usize>,
-        round: &mut Rows,
-    ) -> SqlResult<()> {
-        let plan = growing.plan;
-        let left = growing.most.saturating_sub(growing.count);
-        let most = usize::try_from(left).ok().filter(|_| !plan.distinct);
-        if left == 0 {
-            return Ok(());
-        }
-        let unheard = Warnings::new();
-        let mut kept = Kept::new(self.eval, most);
-        self.query(block.map_or(&plan.seed, |nth| &plan.blocks[nth]), &[], &mut kept).await?;
-        for mut row in kept.rows {
-            self.pace().await?;
-            for (value, (column, kind)) in row.iter_mut().zip(&plan.columns) {
-                // What the seed's type cuts is an error in strict mode, and otherwise cut without a word.
-                let strict = self.eval.settings.sql_mode.is_strict();
-                let eval = EvalContext {
-                    warnings: if strict { self.eval.warnings } else { &unheard },
-                    ..*self.eval
-                };
-                let context = StoreContext { column, row: 1, nullable: true, strict, eval: &eval };
-                *value = if kind.is_numeric() || kind.is_string() {
-                    store(value, kind, &context)?
-                } else {
-                    coerce_value(std::mem::take(value), kind, self.eval)?
-                };
-            }
-            if growing.takes(&row, self.eval)? {
-                if plan.distinct {
-                    let bytes = growing.key.len() + KEY_OVERHEAD;
-                    growing.charge.add(bytes)?;
-                }
-                round.push(row);
-            }
-        }
-        growing.charge.absorb(kept.charge);
-        Ok(())
+/// Adds what a block (None: the seed) makes to a round.
+async fn block_of_round(
+    exec: &mut Exec<'_>,
+    growing: &mut Growing<'_>,
+    block: Option<usize>,
+    round: &mut Rows,
+) -> SqlResult<()> {
+    let plan = growing.plan;
+    let left = growing.most.saturating_sub(growing.count);
+    let most = usize::try_from(left).ok().filter(|_| !plan.distinct);
+    if left == 0 {
+        return Ok(());
     }
+    let unheard = Warnings::new();
+    let mut kept = Kept::new(exec.eval, most);
+    exec.query(block.map_or(&plan.seed, |nth| &plan.blocks[nth]), &[], &mut kept).await?;
+    for mut row in kept.rows {
+        exec.pace().await?;
+        for (value, (column, kind)) in row.iter_mut().zip(&plan.columns) {
+            // What the seed's type cuts is an error in strict mode, and otherwise cut without a word.
+            let strict = exec.eval.settings.sql_mode.is_strict();
+            let eval =
+                EvalContext { warnings: if strict { exec.eval.warnings } else { &unheard }, ..*exec.eval };
+            let context = StoreContext { column, row: 1, nullable: true, strict, eval: &eval };
+            *value = if kind.is_numeric() || kind.is_string() {
+                store(value, kind, &context)?
+            } else {
+                coerce_value(std::mem::take(value), kind, exec.eval)?
+            };
+        }
+        if growing.takes(&row, exec.eval)? {
+            if plan.distinct {
+                let bytes = growing.key.len() + KEY_OVERHEAD;
+                growing.charge.add(bytes)?;
+            }
+            round.push(row);
+        }
+    }
+    growing.charge.absorb(kept.charge);
+    Ok(())
 }

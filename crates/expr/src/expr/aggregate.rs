@@ -5,7 +5,7 @@ use turnstile_syntax::ast::FunctionCall;
 
 /// Aggregate functions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the names are those of the functions")]
 pub enum AggregateKind {
     CountRows,
     Count,

@@ -123,7 +123,7 @@ pub(crate) fn nth_character(text: &[u8], number: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
     use super::*;
     use turnstile_sys::rng::Rng;
 

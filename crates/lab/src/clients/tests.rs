@@ -1,6 +1,6 @@
 //! The clients against servers whose order of answers is written down: who was overtaken, and when a
 //! transaction was due.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -46,7 +46,8 @@ fn what_has_no_cells_is_no_curve() {
 #[test]
 fn the_picture_that_the_readme_shows_is_the_drawing_of_its_figures() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let read = |name: &str| fs::read_to_string(root.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let read =
+        |name: &str| fs::read_to_string(root.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
     let readme = read("README.md");
     assert!(readme.contains("](docs/flash-sale.svg)"), "README shows no docs/flash-sale.svg");
     let figures = readme.split("](bench/results/").nth(1).and_then(|rest| rest.split(')').next());

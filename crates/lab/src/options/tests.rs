@@ -1,5 +1,5 @@
 //! The command line of an experiment: both spellings, and what is refused.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
 
 use std::path::PathBuf;
 

@@ -1,5 +1,5 @@
 //! Options: precedence, spelling, files, and what is refused.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
 
 use std::fs;
 

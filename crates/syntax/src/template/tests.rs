@@ -1,6 +1,6 @@
 //! What becomes a key, and which texts become templates. That both ways give the same is shown in
 //! `tests/it/templates.rs`.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
 
 use super::{Scan, Template};
 use crate::parser::{ParseOptions, parse};

@@ -1,5 +1,5 @@
 //! The real disk over a temporary directory.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
 
 use super::*;
 use std::sync::atomic::{AtomicU32, Ordering};

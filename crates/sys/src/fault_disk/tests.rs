@@ -1,5 +1,5 @@
 //! The faulty disk keeps what it must, loses what it may, and fails when told.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
 
 use super::*;
 

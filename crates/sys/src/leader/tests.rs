@@ -1,6 +1,6 @@
 //! One works for all; under loom with the log's own protocol: two threads append, each needs its bytes
 //! drained.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
 
 use super::{Lead, Leader};
 use crate::latch::LatchClass;

@@ -1,5 +1,5 @@
 //! The wait cell: completed once, woken once; under loom every interleaving of one waiter and two completers.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
 
 use super::WaitCell;
 use crate::sync::Arc;

@@ -1,5 +1,5 @@
 //! Nothing appended is lost, doubled or reordered by the swaps.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
 
 use super::SwapBuffer;
 use crate::latch::LatchClass;

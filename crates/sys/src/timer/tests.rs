@@ -1,5 +1,5 @@
 //! Deadlines fire in order, not early, and not once their guard is gone.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
 
 use super::Timer;
 use std::sync::Arc;

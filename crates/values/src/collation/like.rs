@@ -271,7 +271,7 @@ fn first_byte(text: &[u8]) -> Option<(char, usize)> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
     use std::sync::Arc;
 
     use super::*;

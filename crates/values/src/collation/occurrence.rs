@@ -138,7 +138,7 @@ impl<'w> Search<'w> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
     use super::*;
     use crate::collation::Collation;
     use turnstile_sys::rng::Rng;

@@ -38,7 +38,7 @@ impl RandomSequence {
 pub type KeptLookup = Arc<dyn Any + Send + Sync>;
 
 /// Session facts that functions report. Implemented by the session; tests use [`NoSession`].
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "each is named for the function that reports it")]
 pub trait SessionView: Metered {
     /// Current database.
     fn database(&self) -> Option<String>;

@@ -8,7 +8,7 @@ use crate::datetime::{DateTime, TimeZone};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct SqlMode(pub u32);
 
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the constants are MySQL's modes")]
 impl SqlMode {
     pub const STRICT_TRANS_TABLES: SqlMode = SqlMode(1);
     pub const STRICT_ALL_TABLES: SqlMode = SqlMode(1 << 1);

@@ -8,7 +8,7 @@ use crate::error::SqlError;
 
 /// Severity of a warning as SHOW WARNINGS prints it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the names say it all")]
 pub enum WarningLevel {
     Note,
     Warning,
@@ -17,7 +17,7 @@ pub enum WarningLevel {
 
 /// One line of SHOW WARNINGS.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the names say it all")]
 pub struct Warning {
     pub level: WarningLevel,
     pub error: SqlError,

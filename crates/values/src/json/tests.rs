@@ -1,5 +1,5 @@
 //! Documents from text to text, against results that MySQL's manual documents.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
 
 use super::path::Path;
 use super::*;

@@ -1,5 +1,5 @@
 //! Order of encodings is order of values, for random values of every type.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
 
 use std::cmp::Ordering;
 

@@ -1,5 +1,5 @@
 //! Bounds of the search, and what the two libraries read differently.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
 
 use super::*;
 

@@ -11,7 +11,7 @@ use crate::number_text::{parse_double_prefix, parse_integer_prefix};
 
 /// A value as arithmetic sees it.
 #[derive(Debug, Clone, PartialEq)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the names are those of the types within")]
 pub enum Numeric {
     Int(i64),
     UInt(u64),

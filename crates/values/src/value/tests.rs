@@ -1,5 +1,5 @@
 //! Storing values into columns, and the text forms of numbers.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
 //! Password exchanges, and the crypt against a published example.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
 use super::*;
 
 #[test]

@@ -1,5 +1,5 @@
 //! The bytes of foreign keys in a table's dictionary row.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
 
 use turnstile_engine::ids::{IndexId, TableId};
 

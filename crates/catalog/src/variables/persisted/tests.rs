@@ -1,5 +1,5 @@
 //! What SET PERSIST keeps, over a disk that fails and loses power at every operation.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
 
 use std::sync::Arc;
 

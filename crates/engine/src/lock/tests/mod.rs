@@ -1,7 +1,7 @@
 //! Tests of the lock room, by theme. Futures are polled by hand, so an interleaving is a sequence of lines;
 //! nothing sleeps to "make sure".
-#![allow(clippy::unwrap_used)]
-#![cfg_attr(shuttle, allow(dead_code))]
+#![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
+#![cfg_attr(shuttle, allow(dead_code, reason = "the models use a part of it"))]
 
 #[cfg(not(shuttle))]
 mod deadlock;

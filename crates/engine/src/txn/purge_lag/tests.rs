@@ -1,5 +1,5 @@
 //! When statements wait for purge, for how long, and who does not.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
 
 use std::future::Future;
 use std::pin::{Pin, pin};

@@ -1,5 +1,5 @@
 //! The registry against a history that remembers everything.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
 
 use super::*;
 use std::collections::BTreeSet;

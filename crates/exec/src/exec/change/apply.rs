@@ -7,6 +7,7 @@ use super::Changed;
 use super::counters::told;
 use super::foreign_key::{Images, is_broken};
 use crate::exec::Exec;
+use crate::exec::change::{counters, foreign_key};
 use crate::exec::tail::FrameRow;
 use turnstile_catalog::dictionary::check::{is_broken_check, verify};
 use turnstile_catalog::dictionary::{DefaultValue, Key, Table};
@@ -283,175 +284,172 @@ pub struct Rewrite<'p> {
     pub light: bool,
 }
 
-impl Exec<'_> {
-    /// Changes one row by its primary key.
-    pub(super) async fn update_row(
-        &mut self,
-        rewrite: Rewrite<'_>,
-        pk: &[u8],
-        frame: &[Value],
-        done: &mut Changed,
-    ) -> SqlResult<()> {
-        let savepoint = self.txn.savepoint();
-        let (updated, refused) = self.try_update_row(rewrite, pk, frame, done).await?;
-        if let Some(error) = refused {
-            if !rewrite.ignore {
-                return Err(error);
-            }
-            self.txn.rollback_to(savepoint).await?;
-            self.eval.warnings.push(WarningLevel::Warning, error);
-            done.matched += 1;
-        } else if updated != Updated::Missing {
-            done.matched += 1;
-            done.changed += u64::from(!matches!(updated, Updated::Kept | Updated::Aborted));
+/// Changes one row by its primary key.
+pub(super) async fn update_row(
+    exec: &mut Exec<'_>,
+    rewrite: Rewrite<'_>,
+    pk: &[u8],
+    frame: &[Value],
+    done: &mut Changed,
+) -> SqlResult<()> {
+    let savepoint = exec.txn.savepoint();
+    let (updated, refused) = try_update_row(exec, rewrite, pk, frame, done).await?;
+    if let Some(error) = refused {
+        if !rewrite.ignore {
+            return Err(error);
         }
-        Ok(())
+        exec.txn.rollback_to(savepoint).await?;
+        exec.eval.warnings.push(WarningLevel::Warning, error);
+        done.matched += 1;
+    } else if updated != Updated::Missing {
+        done.matched += 1;
+        done.changed += u64::from(!matches!(updated, Updated::Kept | Updated::Aborted));
     }
+    Ok(())
+}
 
-    /// Changes a row and gives the error that IGNORE forgives apart from all others.
-    async fn try_update_row(
-        &mut self,
-        rewrite: Rewrite<'_>,
-        pk: &[u8],
-        frame: &[Value],
-        done: &mut Changed,
-    ) -> SqlResult<(Updated, Option<SqlError>)> {
-        let Rewrite { table, base, assignments, ignore, .. } = rewrite;
-        let foreign = rewrite.foreign.filter(|_| self.checks_foreign_keys());
-        let storing = Storing { eval: self.eval, strict: self.is_strict() && !ignore, row: done.matched + 1 };
-        let mut images = None;
-        let mut numbered = None;
-        let mut failed = None;
-        let mut moved: Option<(Vec<u8>, Vec<u8>)> = None;
-        let mut change = |old: &[u8], new: &mut Vec<u8>| {
-            let outcome = (|| {
-                let view =
-                    RowView::new(&table.layout, old).map_err(|_| SqlError::crashed_table(table.name()))?;
-                let changes = changed_columns(table, base, assignments, &view, frame, storing)?;
-                if changes.is_empty() {
-                    return Ok(Change::Keep);
-                }
-                done.number = table.auto_column.map(|column| told(&view.get(column)));
-                numbered = changes.iter().find(|(at, _)| Some(*at) == table.auto_column).cloned();
-                let encoded = table.layout.encode_changed(old, &changes, new);
-                encoded.map_err(|_| SqlError::crashed_table(table.name()))?;
-                if foreign.is_some() {
-                    images = Some(Images::of(&view, &changes));
-                }
-                if let Some(key) = new_key(table, &changes, new)
-                    && key != pk
-                {
-                    moved = Some((key, std::mem::take(new)));
-                    return Ok(Change::Delete);
-                }
-                Ok(Change::Replace)
-            })();
-            outcome.unwrap_or_else(|error| {
-                failed = Some(error);
-                Change::Abort
-            })
-        };
-        let outcome = self.change_by(&rewrite, pk, &mut change).await;
-        if let Some(error) = failed {
-            return if is_broken_check(&error) { Ok((Updated::Aborted, Some(error))) } else { Err(error) };
-        }
-        self.raise_auto_increment(table, numbered.as_ref().filter(|_| outcome.is_ok())).await?;
-        let (outcome, new_row) = self.put_moved(table, outcome, moved).await;
-        if let Some((_, value)) = numbered.filter(|_| outcome.is_ok()) {
-            self.note_auto_increment(table, &value);
-            done.number = Some(told(&value));
-        }
-        match (outcome, foreign, images) {
-            (Ok(updated), Some(foreign), Some(images)) => {
-                match Box::pin(self.row_updated(foreign, images)).await {
-                    Err(error) if is_broken(&error) => Ok((updated, Some(error))),
-                    kept => kept.map(|()| (updated, None)),
-                }
+/// Changes a row and gives the error that IGNORE forgives apart from all others.
+async fn try_update_row(
+    exec: &mut Exec<'_>,
+    rewrite: Rewrite<'_>,
+    pk: &[u8],
+    frame: &[Value],
+    done: &mut Changed,
+) -> SqlResult<(Updated, Option<SqlError>)> {
+    let Rewrite { table, base, assignments, ignore, .. } = rewrite;
+    let foreign = rewrite.foreign.filter(|_| foreign_key::checks_foreign_keys(exec));
+    let storing = Storing { eval: exec.eval, strict: is_strict(exec) && !ignore, row: done.matched + 1 };
+    let mut images = None;
+    let mut numbered = None;
+    let mut failed = None;
+    let mut moved: Option<(Vec<u8>, Vec<u8>)> = None;
+    let mut change = |old: &[u8], new: &mut Vec<u8>| {
+        let outcome = (|| {
+            let view = RowView::new(&table.layout, old).map_err(|_| SqlError::crashed_table(table.name()))?;
+            let changes = changed_columns(table, base, assignments, &view, frame, storing)?;
+            if changes.is_empty() {
+                return Ok(Change::Keep);
             }
-            (Ok(updated), ..) => Ok((updated, None)),
-            (Err(error @ EngineError::DuplicateKey { .. }), ..) => {
-                let error = self.duplicate(rewrite, &error, pk, frame, new_row, storing).await?;
-                Ok((Updated::Aborted, Some(error)))
+            done.number = table.auto_column.map(|column| told(&view.get(column)));
+            numbered = changes.iter().find(|(at, _)| Some(*at) == table.auto_column).cloned();
+            let encoded = table.layout.encode_changed(old, &changes, new);
+            encoded.map_err(|_| SqlError::crashed_table(table.name()))?;
+            if foreign.is_some() {
+                images = Some(Images::of(&view, &changes));
             }
-            (Err(error), ..) => Err(error.into()),
-        }
-    }
-
-    /// A row with another primary key was deleted in its old place: inserts it in the new one. Gives back the
-    /// row for an error's text.
-    async fn put_moved(
-        &mut self,
-        table: &Table,
-        outcome: Result<Updated, EngineError>,
-        moved: Option<(Vec<u8>, Vec<u8>)>,
-    ) -> (Result<Updated, EngineError>, Option<Vec<u8>>) {
-        match (outcome, moved) {
-            (Ok(Updated::Deleted), Some((key, row))) => {
-                let inserted = self.txn.insert(&table.engine, &key, &row).await;
-                (inserted.map(|()| Updated::Changed), Some(row))
+            if let Some(key) = new_key(table, &changes, new)
+                && key != pk
+            {
+                moved = Some((key, std::mem::take(new)));
+                return Ok(Change::Delete);
             }
-            (outcome, _) => (outcome, None),
-        }
+            Ok(Change::Replace)
+        })();
+        outcome.unwrap_or_else(|error| {
+            failed = Some(error);
+            Change::Abort
+        })
+    };
+    let outcome = change_by(exec, &rewrite, pk, &mut change).await;
+    if let Some(error) = failed {
+        return if is_broken_check(&error) { Ok((Updated::Aborted, Some(error))) } else { Err(error) };
     }
-
-    /// Has the engine change a row as `change` decides. What is heavy is decided outside the page's latch:
-    /// the row is locked, read and left.
-    async fn change_by(
-        &mut self,
-        rewrite: &Rewrite<'_>,
-        pk: &[u8],
-        change: &mut (dyn FnMut(&[u8], &mut Vec<u8>) -> Change + Send),
-    ) -> Result<Updated, EngineError> {
-        let engine = &rewrite.table.engine;
-        if rewrite.light {
-            return self.txn.update(engine, pk, change).await;
-        }
-        let mut ahead = None;
-        if let Some(old) = self.txn.get(engine, pk, OWN).await? {
-            let mut new = Vec::new();
-            ahead = Some((change(&old, &mut new), new));
-        }
-        // The row's lock keeps it as it was when that was decided.
-        let mut decide = |old: &[u8], new: &mut Vec<u8>| match ahead.take() {
-            Some((decision, row)) => {
-                *new = row;
-                decision
+    counters::raise_auto_increment(exec, table, numbered.as_ref().filter(|_| outcome.is_ok())).await?;
+    let (outcome, new_row) = put_moved(exec, table, outcome, moved).await;
+    if let Some((_, value)) = numbered.filter(|_| outcome.is_ok()) {
+        counters::note_auto_increment(table, &value);
+        done.number = Some(told(&value));
+    }
+    match (outcome, foreign, images) {
+        (Ok(updated), Some(foreign), Some(images)) => {
+            match Box::pin(foreign_key::row_updated(exec, foreign, images)).await {
+                Err(error) if is_broken(&error) => Ok((updated, Some(error))),
+                kept => kept.map(|()| (updated, None)),
             }
-            None => change(old, new),
-        };
-        self.txn.update(engine, pk, &mut decide).await
-    }
-
-    /// The error for a duplicate key of an UPDATE; the new row is computed again for its text.
-    async fn duplicate(
-        &mut self,
-        Rewrite { table, base, assignments, .. }: Rewrite<'_>,
-        error: &EngineError,
-        pk: &[u8],
-        frame: &[Value],
-        moved: Option<Vec<u8>>,
-        storing: Storing<'_>,
-    ) -> SqlResult<SqlError> {
-        let damaged = || SqlError::crashed_table(table.name());
-        if let Some(row) = moved {
-            let view = RowView::new(&table.layout, &row).map_err(|_| damaged())?;
-            return Ok(duplicate_entry(table, error, &view.values()));
         }
-        let Some(old) = self.txn.get(&table.engine, pk, OWN).await? else {
-            return Ok(SqlError::duplicate_key_write(table.name()));
-        };
-        let view = RowView::new(&table.layout, &old).map_err(|_| damaged())?;
-        let mut values = view.values();
-        for (column, value) in changed_columns(table, base, assignments, &view, frame, storing)? {
-            values[column] = value;
+        (Ok(updated), ..) => Ok((updated, None)),
+        (Err(error @ EngineError::DuplicateKey { .. }), ..) => {
+            let error = duplicate(exec, rewrite, &error, pk, frame, new_row, storing).await?;
+            Ok((Updated::Aborted, Some(error)))
         }
-        Ok(duplicate_entry(table, error, &values))
+        (Err(error), ..) => Err(error.into()),
     }
+}
 
-    /// Values that do not fit are errors.
-    pub(super) fn is_strict(&self) -> bool {
-        self.eval.settings.sql_mode.is_strict()
+/// A row with another primary key was deleted in its old place: inserts it in the new one. Gives back the
+/// row for an error's text.
+async fn put_moved(
+    exec: &mut Exec<'_>,
+    table: &Table,
+    outcome: Result<Updated, EngineError>,
+    moved: Option<(Vec<u8>, Vec<u8>)>,
+) -> (Result<Updated, EngineError>, Option<Vec<u8>>) {
+    match (outcome, moved) {
+        (Ok(Updated::Deleted), Some((key, row))) => {
+            let inserted = exec.txn.insert(&table.engine, &key, &row).await;
+            (inserted.map(|()| Updated::Changed), Some(row))
+        }
+        (outcome, _) => (outcome, None),
     }
+}
+
+/// Has the engine change a row as `change` decides. What is heavy is decided outside the page's latch:
+/// the row is locked, read and left.
+async fn change_by(
+    exec: &mut Exec<'_>,
+    rewrite: &Rewrite<'_>,
+    pk: &[u8],
+    change: &mut (dyn FnMut(&[u8], &mut Vec<u8>) -> Change + Send),
+) -> Result<Updated, EngineError> {
+    let engine = &rewrite.table.engine;
+    if rewrite.light {
+        return exec.txn.update(engine, pk, change).await;
+    }
+    let mut ahead = None;
+    if let Some(old) = exec.txn.get(engine, pk, OWN).await? {
+        let mut new = Vec::new();
+        ahead = Some((change(&old, &mut new), new));
+    }
+    // The row's lock keeps it as it was when that was decided.
+    let mut decide = |old: &[u8], new: &mut Vec<u8>| match ahead.take() {
+        Some((decision, row)) => {
+            *new = row;
+            decision
+        }
+        None => change(old, new),
+    };
+    exec.txn.update(engine, pk, &mut decide).await
+}
+
+/// The error for a duplicate key of an UPDATE; the new row is computed again for its text.
+async fn duplicate(
+    exec: &mut Exec<'_>,
+    Rewrite { table, base, assignments, .. }: Rewrite<'_>,
+    error: &EngineError,
+    pk: &[u8],
+    frame: &[Value],
+    moved: Option<Vec<u8>>,
+    storing: Storing<'_>,
+) -> SqlResult<SqlError> {
+    let damaged = || SqlError::crashed_table(table.name());
+    if let Some(row) = moved {
+        let view = RowView::new(&table.layout, &row).map_err(|_| damaged())?;
+        return Ok(duplicate_entry(table, error, &view.values()));
+    }
+    let Some(old) = exec.txn.get(&table.engine, pk, OWN).await? else {
+        return Ok(SqlError::duplicate_key_write(table.name()));
+    };
+    let view = RowView::new(&table.layout, &old).map_err(|_| damaged())?;
+    let mut values = view.values();
+    for (column, value) in changed_columns(table, base, assignments, &view, frame, storing)? {
+        values[column] = value;
+    }
+    Ok(duplicate_entry(table, error, &values))
+}
+
+/// Values that do not fit are errors.
+pub(super) fn is_strict(exec: &Exec<'_>) -> bool {
+    exec.eval.settings.sql_mode.is_strict()
 }
 
 /// The primary key of a changed row, if the change touches it.

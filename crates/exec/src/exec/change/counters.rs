@@ -25,6 +25,7 @@ use turnstile_engine::{Engine, Isolation, Read, ScanSpec, TxnOptions, Visit};
 
 use super::apply::Storing;
 use crate::exec::Exec;
+use crate::exec::change::apply;
 use turnstile_catalog::dictionary::Table;
 use turnstile_catalog::row_codec::RowView;
 use turnstile_expr::expr::SqlMode;
@@ -169,169 +170,167 @@ impl Numbers {
     }
 }
 
-impl Exec<'_> {
-    /// Makes sure that a table's counters stand where they should.
-    pub(super) async fn prepare_counters(&mut self, table: &Table) -> SqlResult<()> {
-        let counters = &table.counters;
-        if table.primary().is_none() && counters.row_id.load(Ordering::Acquire) == 0 {
-            let last = self.db.engine().last_key(table.definition.clustered)?;
-            let last = last.and_then(|key| Some(u64::from_be_bytes(key.try_into().ok()?))).unwrap_or(0);
-            counters.row_id.fetch_max(last + 1, Ordering::AcqRel);
-        }
-        let Some(column) = table.auto_column else { return Ok(()) };
-        if counters.slot.get().is_none() {
-            let last = largest_there(self.db.engine(), table, column, self.txn.options().clone()).await?;
-            let most = table.columns()[column].kind.largest_counted();
-            let next = last.saturating_add(1).min(most).max(table.definition.auto_increment).max(1);
-            counters.auto_increment.fetch_max(next, Ordering::AcqRel);
-            let slot = self.db.engine().make_counter(table.definition.clustered, next)?;
-            counters.slot.get_or_init(|| slot);
-        }
-        Ok(())
+/// Makes sure that a table's counters stand where they should.
+pub(super) async fn prepare_counters(exec: &mut Exec<'_>, table: &Table) -> SqlResult<()> {
+    let counters = &table.counters;
+    if table.primary().is_none() && counters.row_id.load(Ordering::Acquire) == 0 {
+        let last = exec.db.engine().last_key(table.definition.clustered)?;
+        let last = last.and_then(|key| Some(u64::from_be_bytes(key.try_into().ok()?))).unwrap_or(0);
+        counters.row_id.fetch_max(last + 1, Ordering::AcqRel);
     }
-
-    /// The rows about to be inserted or changed make it durable how far the counter has come: above `number`.
-    pub(super) fn carry_auto_increment(&mut self, table: &Table, number: u64) {
-        if let Some(slot) = table.counters.slot.get()
-            && number >= table.counters.logged.load(Ordering::Acquire)
-        {
-            self.txn.carry_counter(*slot, number.saturating_add(1));
-        }
-    }
-
-    /// A row with this number was inserted: if nothing is carried any more, the log has the number.
-    pub(super) fn auto_increment_is_logged(&self, table: &Table, number: u64) {
-        if !self.txn.carries_counter() {
-            table.counters.logged.fetch_max(number.saturating_add(1), Ordering::AcqRel);
-        }
-    }
-
-    /// A row gets a value in the AUTO_INCREMENT column by UPDATE, if it does: one that is larger than any
-    /// before becomes durable, whether or not the change succeeds. The counter itself is moved behind a
-    /// change that has succeeded.
-    pub(super) async fn raise_auto_increment(
-        &mut self,
-        table: &Table,
-        change: Option<&(usize, Value)>,
-    ) -> SqlResult<()> {
-        let Some(number) = change.and_then(|(_, value)| as_number(value)) else { return Ok(()) };
-        self.prepare_counters(table).await?;
-        if number >= table.counters.auto_increment.load(Ordering::Acquire) {
-            self.carry_auto_increment(table, number);
-        }
-        Ok(())
-    }
-
-    /// The next hidden row number, as key bytes.
-    pub(super) fn next_row_id(&self, table: &Table) -> [u8; 8] {
-        table.counters.row_id.fetch_add(1, Ordering::AcqRel).to_be_bytes()
-    }
-
-    /// Puts an AUTO_INCREMENT value into a row that has none; returns it if it was generated.
-    pub(super) fn number_row(
-        &self,
-        table: &Table,
-        column: usize,
-        row: &mut [Value],
-        numbers: &mut Numbers,
-    ) -> SqlResult<Option<u64>> {
-        let keeps_zero = self.eval.settings.sql_mode.has(SqlMode::NO_AUTO_VALUE_ON_ZERO);
-        let zero = matches!(row[column], Value::Int(0) | Value::UInt(0));
-        numbers.before = numbers.next;
+    let Some(column) = table.auto_column else { return Ok(()) };
+    if counters.slot.get().is_none() {
+        let last = largest_there(exec.db.engine(), table, column, exec.txn.options().clone()).await?;
         let most = table.columns()[column].kind.largest_counted();
-        let generated = if !row[column].is_null() && (keeps_zero || !zero) {
-            let given = as_number(&row[column]);
-            numbers.last = told(&row[column]);
-            if let Some(given) = given {
-                numbers.pass(given);
-            }
-            None
-        } else {
-            let value = self.next_number(table, numbers, most)?;
-            let storing = Storing { eval: self.eval, strict: true, row: 1 };
-            row[column] = storing.store(table, column, &Value::UInt(value))?;
-            numbers.last = value;
-            Some(value)
-        };
-        numbers.left = numbers.left.saturating_sub(1);
-        Ok(generated)
+        let next = last.saturating_add(1).min(most).max(table.definition.auto_increment).max(1);
+        counters.auto_increment.fetch_max(next, Ordering::AcqRel);
+        let slot = exec.db.engine().make_counter(table.definition.clustered, next)?;
+        counters.slot.get_or_init(|| slot);
     }
+    Ok(())
+}
 
-    /// The next AUTO_INCREMENT value of a statement, out of those it has taken if there are any left.
-    fn next_number(&self, table: &Table, numbers: &mut Numbers, most: u64) -> SqlResult<u64> {
-        match self.session.take_insert_id() {
-            0 => {}
-            fixed => {
-                (numbers.step, numbers.offset) = self.session.auto_increment();
-                (numbers.next, numbers.end, numbers.forced) = (fixed, u64::MAX, true);
-            }
+/// The rows about to be inserted or changed make it durable how far the counter has come: above `number`.
+pub(super) fn carry_auto_increment(exec: &mut Exec<'_>, table: &Table, number: u64) {
+    if let Some(slot) = table.counters.slot.get()
+        && number >= table.counters.logged.load(Ordering::Acquire)
+    {
+        exec.txn.carry_counter(*slot, number.saturating_add(1));
+    }
+}
+
+/// A row with this number was inserted: if nothing is carried any more, the log has the number.
+pub(super) fn auto_increment_is_logged(exec: &Exec<'_>, table: &Table, number: u64) {
+    if !exec.txn.carries_counter() {
+        table.counters.logged.fetch_max(number.saturating_add(1), Ordering::AcqRel);
+    }
+}
+
+/// A row gets a value in the AUTO_INCREMENT column by UPDATE, if it does: one that is larger than any
+/// before becomes durable, whether or not the change succeeds. The counter itself is moved behind a
+/// change that has succeeded.
+pub(super) async fn raise_auto_increment(
+    exec: &mut Exec<'_>,
+    table: &Table,
+    change: Option<&(usize, Value)>,
+) -> SqlResult<()> {
+    let Some(number) = change.and_then(|(_, value)| as_number(value)) else { return Ok(()) };
+    prepare_counters(exec, table).await?;
+    if number >= table.counters.auto_increment.load(Ordering::Acquire) {
+        carry_auto_increment(exec, table, number);
+    }
+    Ok(())
+}
+
+/// The next hidden row number, as key bytes.
+pub(super) fn next_row_id(table: &Table) -> [u8; 8] {
+    table.counters.row_id.fetch_add(1, Ordering::AcqRel).to_be_bytes()
+}
+
+/// Puts an AUTO_INCREMENT value into a row that has none; returns it if it was generated.
+pub(super) fn number_row(
+    exec: &Exec<'_>,
+    table: &Table,
+    column: usize,
+    row: &mut [Value],
+    numbers: &mut Numbers,
+) -> SqlResult<Option<u64>> {
+    let keeps_zero = exec.eval.settings.sql_mode.has(SqlMode::NO_AUTO_VALUE_ON_ZERO);
+    let zero = matches!(row[column], Value::Int(0) | Value::UInt(0));
+    numbers.before = numbers.next;
+    let most = table.columns()[column].kind.largest_counted();
+    let generated = if !row[column].is_null() && (keeps_zero || !zero) {
+        let given = as_number(&row[column]);
+        numbers.last = told(&row[column]);
+        if let Some(given) = given {
+            numbers.pass(given);
         }
-        let first = numbers.before == 0;
-        if numbers.next >= numbers.end {
-            self.take_numbers(table, numbers, most);
+        None
+    } else {
+        let value = next_number(exec, table, numbers, most)?;
+        let storing = Storing { eval: exec.eval, strict: true, row: 1 };
+        row[column] = storing.store(table, column, &Value::UInt(value))?;
+        numbers.last = value;
+        Some(value)
+    };
+    numbers.left = numbers.left.saturating_sub(1);
+    Ok(generated)
+}
+
+/// The next AUTO_INCREMENT value of a statement, out of those it has taken if there are any left.
+fn next_number(exec: &Exec<'_>, table: &Table, numbers: &mut Numbers, most: u64) -> SqlResult<u64> {
+    match exec.session.take_insert_id() {
+        0 => {}
+        fixed => {
+            (numbers.step, numbers.offset) = exec.session.auto_increment();
+            (numbers.next, numbers.end, numbers.forced) = (fixed, u64::MAX, true);
         }
-        let mut value = numbers.next;
-        let unreadable =
-            || SqlError::new(1467, b"HY000", "Failed to read auto-increment value from storage engine");
-        if value == u64::MAX {
+    }
+    let first = numbers.before == 0;
+    if numbers.next >= numbers.end {
+        take_numbers(exec, table, numbers, most);
+    }
+    let mut value = numbers.next;
+    let unreadable =
+        || SqlError::new(1467, b"HY000", "Failed to read auto-increment value from storage engine");
+    if value == u64::MAX {
+        return Err(unreadable());
+    }
+    if value > most {
+        // What steps or `insert_id` have put beyond the end, the first row tells as any value that does
+        // not fit. Later rows, and a counter that is itself beyond, have nothing to read.
+        let counter = table.counters.auto_increment.load(Ordering::Acquire);
+        if !first || (counter > most && !numbers.forced) {
             return Err(unreadable());
         }
-        if value > most {
-            // What steps or `insert_id` have put beyond the end, the first row tells as any value that does
-            // not fit. Later rows, and a counter that is itself beyond, have nothing to read.
-            let counter = table.counters.auto_increment.load(Ordering::Acquire);
-            if !first || (counter > most && !numbers.forced) {
-                return Err(unreadable());
-            }
-            let name = table.auto_column.map_or("", |column| &table.columns()[column].name);
-            let beyond = SqlError::out_of_range_column(name, 1);
-            if self.is_strict() {
-                return Err(beyond);
-            }
-            self.eval.warn(beyond)?;
-            value = numbers.fitting_below(most);
+        let name = table.auto_column.map_or("", |column| &table.columns()[column].name);
+        let beyond = SqlError::out_of_range_column(name, 1);
+        if apply::is_strict(exec) {
+            return Err(beyond);
         }
-        numbers.next = numbers.fitting(value.saturating_add(1));
-        if numbers.forced {
-            numbers.unnoted = numbers.unnoted.max(value.saturating_add(1));
-        }
-        Ok(value)
+        exec.eval.warn(beyond)?;
+        value = numbers.fitting_below(most);
     }
-
-    /// Takes values for the rows of a statement that are still to come, all at once.
-    fn take_numbers(&self, table: &Table, numbers: &mut Numbers, most: u64) {
-        (numbers.step, numbers.offset) = self.session.auto_increment();
-        if numbers.left == 0 {
-            numbers.left = match numbers.rows {
-                Some(rows) if numbers.times == 0 => rows.max(1),
-                _ => (1 << numbers.times.min(16)).min(MOST_AT_ONCE),
-            };
-        }
-        numbers.times += 1;
-        let least = numbers.next.max(numbers.unnoted);
-        let behind = |first: u64| (first < u64::MAX).then(|| numbers.behind(first, numbers.left).min(most));
-        let counter = &table.counters.auto_increment;
-        let given = counter.fetch_update(Ordering::AcqRel, Ordering::Acquire, |next| {
-            behind(numbers.fitting(next.max(least))).map(|end| end.max(next))
-        });
-        let first = given.map_or(u64::MAX, |next| numbers.fitting(next.max(least)));
-        numbers.next = first;
-        numbers.end = first.saturating_add(numbers.left.saturating_mul(numbers.step));
+    numbers.next = numbers.fitting(value.saturating_add(1));
+    if numbers.forced {
+        numbers.unnoted = numbers.unnoted.max(value.saturating_add(1));
     }
+    Ok(value)
+}
 
-    /// What rows were given instead of a generated value is in the table now: later values are above it.
-    #[inline]
-    pub(super) fn note_numbers(&self, table: &Table, numbers: &mut Numbers) {
-        if numbers.unnoted != 0 {
-            table.count_up_to(numbers.unnoted);
-            numbers.unnoted = 0;
-        }
+/// Takes values for the rows of a statement that are still to come, all at once.
+fn take_numbers(exec: &Exec<'_>, table: &Table, numbers: &mut Numbers, most: u64) {
+    (numbers.step, numbers.offset) = exec.session.auto_increment();
+    if numbers.left == 0 {
+        numbers.left = match numbers.rows {
+            Some(rows) if numbers.times == 0 => rows.max(1),
+            _ => (1 << numbers.times.min(16)).min(MOST_AT_ONCE),
+        };
     }
+    numbers.times += 1;
+    let least = numbers.next.max(numbers.unnoted);
+    let behind = |first: u64| (first < u64::MAX).then(|| numbers.behind(first, numbers.left).min(most));
+    let counter = &table.counters.auto_increment;
+    let given = counter.fetch_update(Ordering::AcqRel, Ordering::Acquire, |next| {
+        behind(numbers.fitting(next.max(least))).map(|end| end.max(next))
+    });
+    let first = given.map_or(u64::MAX, |next| numbers.fitting(next.max(least)));
+    numbers.next = first;
+    numbers.end = first.saturating_add(numbers.left.saturating_mul(numbers.step));
+}
 
-    /// A value that was given by the user: later ones are above it.
-    pub(super) fn note_auto_increment(&self, table: &Table, value: &Value) {
-        if let Some(number) = as_number(value) {
-            table.count_up_to(number.saturating_add(1));
-        }
+/// What rows were given instead of a generated value is in the table now: later values are above it.
+#[inline]
+pub(super) fn note_numbers(table: &Table, numbers: &mut Numbers) {
+    if numbers.unnoted != 0 {
+        table.count_up_to(numbers.unnoted);
+        numbers.unnoted = 0;
+    }
+}
+
+/// A value that was given by the user: later ones are above it.
+pub(super) fn note_auto_increment(table: &Table, value: &Value) {
+    if let Some(number) = as_number(value) {
+        table.count_up_to(number.saturating_add(1));
     }
 }

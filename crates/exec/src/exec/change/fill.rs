@@ -2,8 +2,9 @@
 //! columns that are left out.
 
 use super::apply::Storing;
-use crate::exec::Exec;
+use crate::exec::change::apply;
 use crate::exec::tail::FrameRow;
+use crate::exec::{Exec, subquery};
 use turnstile_catalog::dictionary::Table;
 use turnstile_expr::expr::{Expr, literal_value};
 use turnstile_plan::plan::change::{InsertPlan, InsertSource};
@@ -12,171 +13,162 @@ use turnstile_values::error::{SqlError, SqlResult};
 use turnstile_values::types::ColumnType;
 use turnstile_values::value::{Value, in_own_bytes, into_column};
 
-impl Exec<'_> {
-    pub(super) fn storing(&self, plan: &InsertPlan, row: u64) -> Storing<'_> {
-        Storing { eval: self.eval, strict: self.is_strict() && !plan.ignore, row }
-    }
+pub(super) fn storing<'e>(exec: &Exec<'e>, plan: &InsertPlan, row: u64) -> Storing<'e> {
+    Storing { eval: exec.eval, strict: apply::is_strict(exec) && !plan.ignore, row }
+}
 
-    /// Computes a row of VALUES into the frame.
-    pub(super) fn fill(
-        &self,
-        plan: &InsertPlan,
-        row: &[Option<Expr>],
-        frame: &mut [Value],
-        number: u64,
-    ) -> SqlResult<()> {
-        let storing = self.storing(plan, number);
-        self.fill_defaults(plan, frame, storing)?;
-        for (column, expr) in plan.targets.iter().zip(row) {
-            self.fill_column(plan, *column, expr.as_ref(), frame, storing)?;
-        }
-        self.fill_computed(plan, frame, storing)
+/// Computes a row of VALUES into the frame.
+pub(super) fn fill(
+    exec: &Exec<'_>,
+    plan: &InsertPlan,
+    row: &[Option<Expr>],
+    frame: &mut [Value],
+    number: u64,
+) -> SqlResult<()> {
+    let storing = storing(exec, plan, number);
+    fill_defaults(plan, frame, storing)?;
+    for (column, expr) in plan.targets.iter().zip(row) {
+        fill_column(exec, plan, *column, expr.as_ref(), frame, storing)?;
     }
+    fill_computed(plan, frame, storing)
+}
 
-    /// The same for a row, the statement's `nth`, with values that refer to its columns. The row begins with
-    /// what columns hold that nothing was assigned to, and is assigned from left to right.
-    pub(super) async fn fill_reading(
-        &mut self,
-        plan: &InsertPlan,
-        nth: usize,
-        row: &[Option<Expr>],
-        frame: &mut [Value],
-        number: u64,
-    ) -> SqlResult<()> {
-        let table = &plan.table;
-        for column in &plan.references {
-            frame[*column] = self.storing(plan, number).unassigned(table, *column)?;
-        }
-        let mut asks_for_number = false;
-        for (at, (column, expr)) in plan.targets.iter().zip(row).enumerate() {
-            // They are in the order of rows and places.
-            let read = plan.row_subqueries.binary_search_by_key(&(nth, at), |(row, place, _)| (*row, *place));
-            for subquery in read.ok().map(|found| &plan.row_subqueries[found].2).into_iter().flatten() {
-                self.subquery(&plan.subqueries[*subquery], frame).await?;
-            }
-            self.fill_column(plan, *column, expr.as_ref(), frame, self.storing(plan, number))?;
-            // A number that is asked for reads as 0.
-            if Some(*column) == table.auto_column && frame[*column].is_null() {
-                asks_for_number = true;
-                frame[*column] = self.storing(plan, number).unassigned(table, *column)?;
-            }
-        }
-        if let Some(column) = table.auto_column.filter(|_| asks_for_number) {
-            frame[column] = Value::Null;
-        }
-        self.fill_defaults(plan, frame, self.storing(plan, number))?;
-        self.fill_computed(plan, frame, self.storing(plan, number))
+/// The same for a row, the statement's `nth`, with values that refer to its columns. The row begins with
+/// what columns hold that nothing was assigned to, and is assigned from left to right.
+pub(super) async fn fill_reading(
+    exec: &mut Exec<'_>,
+    plan: &InsertPlan,
+    nth: usize,
+    row: &[Option<Expr>],
+    frame: &mut [Value],
+    number: u64,
+) -> SqlResult<()> {
+    let table = &plan.table;
+    for column in &plan.references {
+        frame[*column] = storing(exec, plan, number).unassigned(table, *column)?;
     }
+    let mut asks_for_number = false;
+    for (at, (column, expr)) in plan.targets.iter().zip(row).enumerate() {
+        // They are in the order of rows and places.
+        let read = plan.row_subqueries.binary_search_by_key(&(nth, at), |(row, place, _)| (*row, *place));
+        for subquery in read.ok().map(|found| &plan.row_subqueries[found].2).into_iter().flatten() {
+            subquery::run_subquery(exec, &plan.subqueries[*subquery], frame).await?;
+        }
+        fill_column(exec, plan, *column, expr.as_ref(), frame, storing(exec, plan, number))?;
+        // A number that is asked for reads as 0.
+        if Some(*column) == table.auto_column && frame[*column].is_null() {
+            asks_for_number = true;
+            frame[*column] = storing(exec, plan, number).unassigned(table, *column)?;
+        }
+    }
+    if let Some(column) = table.auto_column.filter(|_| asks_for_number) {
+        frame[column] = Value::Null;
+    }
+    fill_defaults(plan, frame, storing(exec, plan, number))?;
+    fill_computed(plan, frame, storing(exec, plan, number))
+}
 
-    fn fill_column(
-        &self,
-        plan: &InsertPlan,
-        column: usize,
-        expr: Option<&Expr>,
-        frame: &mut [Value],
-        storing: Storing<'_>,
-    ) -> SqlResult<()> {
-        frame[column] = match expr {
-            None if Some(column) == plan.table.auto_column => Value::Null,
-            // Written out, a computed default is computed in its turn.
-            None => storing.default_in(&plan.table, column, &FrameRow(frame))?,
-            Some(expr) => {
-                let value = expr.eval(&FrameRow(frame), self.eval)?;
-                self.converted(plan, column, &value, storing)?
-            }
+fn fill_column(
+    exec: &Exec<'_>,
+    plan: &InsertPlan,
+    column: usize,
+    expr: Option<&Expr>,
+    frame: &mut [Value],
+    storing: Storing<'_>,
+) -> SqlResult<()> {
+    frame[column] = match expr {
+        None if Some(column) == plan.table.auto_column => Value::Null,
+        // Written out, a computed default is computed in its turn.
+        None => storing.default_in(&plan.table, column, &FrameRow(frame))?,
+        Some(expr) => {
+            let value = expr.eval(&FrameRow(frame), exec.eval)?;
+            converted(plan, column, &value, storing)?
+        }
+    };
+    Ok(())
+}
+
+pub(super) fn fill_from_literals(
+    exec: &Exec<'_>,
+    plan: &InsertPlan,
+    rows: &LiteralRows,
+    nth: usize,
+    frame: &mut [Value],
+    number: u64,
+) -> SqlResult<()> {
+    let storing = storing(exec, plan, number);
+    fill_defaults(plan, frame, storing)?;
+    let written = ColumnType::Varchar { length: 0, collation: exec.eval.settings.connection_collation };
+    for (column, literal) in plan.targets.iter().zip(rows.row(nth)) {
+        let value = literal_value(literal, rows.escapes(), &exec.eval.settings);
+        let value = in_own_bytes(value, &written, &plan.table.columns()[*column].kind);
+        frame[*column] = converted(plan, *column, &value, storing)?;
+    }
+    fill_computed(plan, frame, storing)
+}
+
+pub(super) fn fill_from_query(
+    exec: &Exec<'_>,
+    plan: &InsertPlan,
+    mut row: Vec<Value>,
+    frame: &mut [Value],
+    number: u64,
+) -> SqlResult<()> {
+    let storing = storing(exec, plan, number);
+    fill_defaults(plan, frame, storing)?;
+    let InsertSource::Query(query) = &plan.source else { return Ok(()) };
+    let given = &row[plan.targets.len().min(row.len())..];
+    frame[plan.source_base..plan.source_base + given.len()].clone_from_slice(given);
+    for (nth, (column, from)) in plan.targets.iter().zip(query.columns().iter()).enumerate() {
+        let value = match plan.conversions.get(nth) {
+            Some(Some(conversion)) => conversion.eval(&FrameRow(&row), exec.eval)?,
+            _ => row.get_mut(nth).map(std::mem::take).unwrap_or_default(),
         };
-        Ok(())
+        let value = into_column(value, &from.column_type, &plan.table.columns()[*column].kind);
+        frame[*column] = converted(plan, *column, &value, storing)?;
     }
+    fill_computed(plan, frame, storing)
+}
 
-    pub(super) fn fill_from_literals(
-        &self,
-        plan: &InsertPlan,
-        rows: &LiteralRows,
-        nth: usize,
-        frame: &mut [Value],
-        number: u64,
-    ) -> SqlResult<()> {
-        let storing = self.storing(plan, number);
-        self.fill_defaults(plan, frame, storing)?;
-        let written = ColumnType::Varchar { length: 0, collation: self.eval.settings.connection_collation };
-        for (column, literal) in plan.targets.iter().zip(rows.row(nth)) {
-            let value = literal_value(literal, rows.escapes(), &self.eval.settings);
-            let value = in_own_bytes(value, &written, &plan.table.columns()[*column].kind);
-            frame[*column] = self.converted(plan, *column, &value, storing)?;
+fn fill_defaults(plan: &InsertPlan, frame: &mut [Value], storing: Storing<'_>) -> SqlResult<()> {
+    for (column, slot) in frame.iter_mut().enumerate().take(plan.table.columns().len()) {
+        if !plan.targets.contains(&column) {
+            let generated = Some(column) == plan.table.auto_column;
+            *slot = if generated { Value::Null } else { storing.left_out(&plan.table, column)? };
         }
-        self.fill_computed(plan, frame, storing)
     }
+    Ok(())
+}
 
-    pub(super) fn fill_from_query(
-        &self,
-        plan: &InsertPlan,
-        mut row: Vec<Value>,
-        frame: &mut [Value],
-        number: u64,
-    ) -> SqlResult<()> {
-        let storing = self.storing(plan, number);
-        self.fill_defaults(plan, frame, storing)?;
-        let InsertSource::Query(query) = &plan.source else { return Ok(()) };
-        let given = &row[plan.targets.len().min(row.len())..];
-        frame[plan.source_base..plan.source_base + given.len()].clone_from_slice(given);
-        for (nth, (column, from)) in plan.targets.iter().zip(query.columns().iter()).enumerate() {
-            let value = match plan.conversions.get(nth) {
-                Some(Some(conversion)) => conversion.eval(&FrameRow(&row), self.eval)?,
-                _ => row.get_mut(nth).map(std::mem::take).unwrap_or_default(),
-            };
-            let value = into_column(value, &from.column_type, &plan.table.columns()[*column].kind);
-            frame[*column] = self.converted(plan, *column, &value, storing)?;
-        }
-        self.fill_computed(plan, frame, storing)
-    }
-
-    fn fill_defaults(&self, plan: &InsertPlan, frame: &mut [Value], storing: Storing<'_>) -> SqlResult<()> {
-        for (column, slot) in frame.iter_mut().enumerate().take(plan.table.columns().len()) {
-            if !plan.targets.contains(&column) {
-                let generated = Some(column) == plan.table.auto_column;
-                *slot = if generated { Value::Null } else { storing.left_out(&plan.table, column)? };
+/// Computes the defaults that are expressions, of columns that are left out.
+fn fill_computed(plan: &InsertPlan, frame: &mut [Value], storing: Storing<'_>) -> SqlResult<()> {
+    for (column, _) in &plan.table.computed_defaults {
+        if !plan.targets.contains(column) {
+            // A default may read what is generated before it; what is generated may read this default.
+            if reads_generated(&plan.table, *column) {
+                storing.generate(&plan.table, frame)?;
             }
+            frame[*column] = storing.default_in(&plan.table, *column, &FrameRow(frame))?;
         }
-        Ok(())
     }
+    storing.generate(&plan.table, frame)
+}
 
-    /// Computes the defaults that are expressions, of columns that are left out.
-    fn fill_computed(&self, plan: &InsertPlan, frame: &mut [Value], storing: Storing<'_>) -> SqlResult<()> {
-        for (column, _) in &plan.table.computed_defaults {
-            if !plan.targets.contains(column) {
-                // A default may read what is generated before it; what is generated may read this default.
-                if reads_generated(&plan.table, *column) {
-                    storing.generate(&plan.table, frame)?;
-                }
-                frame[*column] = storing.default_in(&plan.table, *column, &FrameRow(frame))?;
-            }
-        }
-        storing.generate(&plan.table, frame)
+/// A given value in the column's type; NULL for an AUTO_INCREMENT column stays, it asks for a new value.
+fn converted(plan: &InsertPlan, column: usize, value: &Value, storing: Storing<'_>) -> SqlResult<Value> {
+    if value.is_null() && Some(column) == plan.table.auto_column {
+        return Ok(Value::Null);
     }
-
-    /// A given value in the column's type; NULL for an AUTO_INCREMENT column stays, it asks for a new value.
-    fn converted(
-        &self,
-        plan: &InsertPlan,
-        column: usize,
-        value: &Value,
-        storing: Storing<'_>,
-    ) -> SqlResult<Value> {
-        if value.is_null() && Some(column) == plan.table.auto_column {
-            return Ok(Value::Null);
+    // Only a single row's NULL is an error outside strict mode.
+    if value.is_null() && !storing.strict && !plan.table.columns()[column].nullable && !plan.ignore {
+        let single = matches!(&plan.source, InsertSource::Rows(rows) if rows.len() == 1);
+        if single {
+            return Err(SqlError::column_cannot_be_null(&plan.table.columns()[column].name));
         }
-        // Only a single row's NULL is an error outside strict mode.
-        if value.is_null() && !storing.strict && !plan.table.columns()[column].nullable && !plan.ignore {
-            let single = matches!(&plan.source, InsertSource::Rows(rows) if rows.len() == 1);
-            if single {
-                return Err(SqlError::column_cannot_be_null(&plan.table.columns()[column].name));
-            }
-        }
-        let stored = storing.store(&plan.table, column, value);
-        stored.map_err(
-            |error| if error.code == 1406 { cut_as_copied(plan, column, storing, error) } else { error },
-        )
     }
+    let stored = storing.store(&plan.table, column, value);
+    stored
+        .map_err(|error| if error.code == 1406 { cut_as_copied(plan, column, storing, error) } else { error })
 }
 
 /// What is too long because a column of the source is copied into a shorter one is called truncated.

@@ -82,349 +82,346 @@ enum Fate<'f> {
     Follow(&'f [Value]),
 }
 
-impl Exec<'_> {
-    /// `foreign_key_checks`
-    pub(super) fn checks_foreign_keys(&self) -> bool {
-        self.session.settings().foreign_key_checks
-    }
+/// `foreign_key_checks`
+pub(super) fn checks_foreign_keys(exec: &Exec<'_>) -> bool {
+    exec.session.settings().foreign_key_checks
+}
 
-    /// Deletes a row that may have children, and does what they ask. False if it was not there, or if IGNORE
-    /// leaves it.
-    pub(super) async fn delete_parent(
-        &mut self,
-        table: &Table,
-        foreign: &ForeignPlan,
-        pk: &[u8],
-        ignore: bool,
-    ) -> SqlResult<bool> {
-        if !self.checks_foreign_keys() {
-            return Ok(self.txn.delete(&table.engine, pk).await?);
+/// Deletes a row that may have children, and does what they ask. False if it was not there, or if IGNORE
+/// leaves it.
+pub(super) async fn delete_parent(
+    exec: &mut Exec<'_>,
+    table: &Table,
+    foreign: &ForeignPlan,
+    pk: &[u8],
+    ignore: bool,
+) -> SqlResult<bool> {
+    if !checks_foreign_keys(exec) {
+        return Ok(exec.txn.delete(&table.engine, pk).await?);
+    }
+    let savepoint = exec.txn.savepoint();
+    let mut old = None;
+    let mut take = |row: &[u8]| {
+        old = RowView::new(&table.layout, row).ok().map(|view| view.values());
+        if old.is_some() { Change::Delete } else { Change::Abort }
+    };
+    let mut change = |row: &[u8], _: &mut Vec<u8>| take(row);
+    let updated = exec.txn.update(&table.engine, pk, &mut change).await?;
+    let old = match (updated, old) {
+        (Updated::Deleted, Some(old)) => old,
+        (Updated::Aborted, None) => return Err(SqlError::crashed_table(table.name())),
+        _ => return Ok(false),
+    };
+    match row_deleted(exec, foreign, 0, &old, &Trail::default()).await {
+        Ok(()) => Ok(true),
+        Err(error) if ignore && is_broken(&error) => {
+            exec.txn.rollback_to(savepoint).await?;
+            exec.eval.warnings.push(WarningLevel::Warning, error);
+            Ok(false)
         }
-        let savepoint = self.txn.savepoint();
-        let mut old = None;
-        let mut take = |row: &[u8]| {
-            old = RowView::new(&table.layout, row).ok().map(|view| view.values());
-            if old.is_some() { Change::Delete } else { Change::Abort }
+        Err(error) => Err(error),
+    }
+}
+
+/// What a statement's own update of a row asks: of its children, then of its parents.
+pub(super) async fn row_updated(exec: &mut Exec<'_>, foreign: &ForeignPlan, images: Images) -> SqlResult<()> {
+    let root = &foreign.nodes[0];
+    let trail = Trail { depth: 0, updated: vec![root.table.definition.id] };
+    key_changed(exec, foreign, 0, &images, &trail).await?;
+    check_parents(exec, root, &images.new, Some(&images), None).await
+}
+
+/// Looks for the parents of a row: of all its references, or of those that differ between the images;
+/// `but` for the one that a cascade has just followed. A parent that is found is locked shared.
+pub(super) async fn check_parents(
+    exec: &mut Exec<'_>,
+    node: &Node,
+    row: &[Value],
+    images: Option<&Images>,
+    but: Option<&str>,
+) -> SqlResult<()> {
+    for link in &node.parents {
+        let kept = images.is_some_and(|images| !images.differ_in(&link.columns));
+        let none = link.columns.iter().any(|column| row[*column].is_null());
+        if kept || none || but == Some(&*link.key.name) {
+            continue;
+        }
+        let found = match &link.parent {
+            Some(parent) => has_parent(exec, link, parent, row).await?,
+            None => false,
         };
-        let mut change = |row: &[u8], _: &mut Vec<u8>| take(row);
-        let updated = self.txn.update(&table.engine, pk, &mut change).await?;
-        let old = match (updated, old) {
-            (Updated::Deleted, Some(old)) => old,
-            (Updated::Aborted, None) => return Err(SqlError::crashed_table(table.name())),
-            _ => return Ok(false),
-        };
-        match self.row_deleted(foreign, 0, &old, &Trail::default()).await {
-            Ok(()) => Ok(true),
-            Err(error) if ignore && is_broken(&error) => {
-                self.txn.rollback_to(savepoint).await?;
-                self.eval.warnings.push(WarningLevel::Warning, error);
-                Ok(false)
-            }
-            Err(error) => Err(error),
+        if !found {
+            return Err(orphaned(exec, &node.table, link, row));
         }
     }
+    Ok(())
+}
 
-    /// What a statement's own update of a row asks: of its children, then of its parents.
-    pub(super) async fn row_updated(&mut self, foreign: &ForeignPlan, images: Images) -> SqlResult<()> {
-        let root = &foreign.nodes[0];
-        let trail = Trail { depth: 0, updated: vec![root.table.definition.id] };
-        self.key_changed(foreign, 0, &images, &trail).await?;
-        self.check_parents(root, &images.new, Some(&images), None).await
+async fn has_parent(exec: &mut Exec<'_>, link: &Upward, parent: &Parent, row: &[Value]) -> SqlResult<bool> {
+    let key = key_of(&parent.table, parent.index, &link.columns, row);
+    // A row may be its own parent.
+    if parent.itself && key_of(&parent.table, parent.index, &parent.columns, row) == key {
+        return Ok(true);
     }
+    let whole = parent.table.keys()[parent.index].parts.len() == link.columns.len();
+    if whole && parent.table.primary() == Some(parent.index) {
+        let mode = Read::Locking { lock: RowLock::Shared, wait: LockWait::Wait };
+        return Ok(exec.txn.get(&parent.table.engine, &key, mode).await?.is_some());
+    }
+    let mut scan = rows_of_key(exec, &parent.table, parent.index, key, RowLock::Shared);
+    if whole && parent.table.keys()[parent.index].unique {
+        scan.seek_one_value();
+    }
+    Ok(exec.txn.scan_locked_next(&mut scan, &mut |_| true).await?.is_some())
+}
 
-    /// Looks for the parents of a row: of all its references, or of those that differ between the images;
-    /// `but` for the one that a cascade has just followed. A parent that is found is locked shared.
-    pub(super) async fn check_parents(
-        &mut self,
-        node: &Node,
-        row: &[Value],
-        images: Option<&Images>,
-        but: Option<&str>,
-    ) -> SqlResult<()> {
-        for link in &node.parents {
-            let kept = images.is_some_and(|images| !images.differ_in(&link.columns));
-            let none = link.columns.iter().any(|column| row[*column].is_null());
-            if kept || none || but == Some(&*link.key.name) {
+/// A locking scan of the rows whose key begins like this.
+fn rows_of_key(exec: &mut Exec<'_>, table: &Table, index: usize, key: Vec<u8>, lock: RowLock) -> Scan {
+    let upper = after_prefix(&key).map_or(Bound::Unbounded, Bound::Excluded);
+    let spec = ScanSpec {
+        index: table.scan_index(index),
+        lower: Bound::Included(key),
+        upper,
+        reverse: false,
+        mode: Read::Locking { lock, wait: LockWait::Wait },
+        fetch_row: true,
+    };
+    let mut scan = exec.txn.scan(&table.engine, spec);
+    scan.wait_for_taken_rows();
+    scan
+}
+
+/// What the children of a row that is gone ask.
+fn row_deleted<'s>(
+    exec: &'s mut Exec<'_>,
+    foreign: &'s ForeignPlan,
+    node: usize,
+    old: &'s [Value],
+    trail: &'s Trail,
+) -> Step<'s, ()> {
+    Box::pin(async move {
+        for link in &foreign.nodes[node].children {
+            let fate = match link.key.on_delete {
+                Action::Cascade => Some(Fate::Delete),
+                Action::SetNull => Some(Fate::SetNull),
+                Action::NoAction | Action::Restrict => None,
+            };
+            part_children(exec, foreign, (node, link), (link.deleted, fate), old, trail).await?;
+        }
+        Ok(())
+    })
+}
+
+/// What the children of a row ask whose keys may have changed.
+fn key_changed<'s>(
+    exec: &'s mut Exec<'_>,
+    foreign: &'s ForeignPlan,
+    node: usize,
+    images: &'s Images,
+    trail: &'s Trail,
+) -> Step<'s, ()> {
+    Box::pin(async move {
+        for link in &foreign.nodes[node].children {
+            if !images.differ_in(&link.referenced) {
                 continue;
             }
-            let found = match &link.parent {
-                Some(parent) => self.has_parent(link, parent, row).await?,
-                None => false,
+            let fate = match link.key.on_update {
+                Action::Cascade => Some(Fate::Follow(&images.new)),
+                Action::SetNull => Some(Fate::SetNull),
+                Action::NoAction | Action::Restrict => None,
             };
-            if !found {
-                return Err(self.orphaned(&node.table, link, row));
-            }
+            part_children(exec, foreign, (node, link), (link.updated, fate), &images.old, trail).await?;
         }
         Ok(())
-    }
+    })
+}
 
-    async fn has_parent(&mut self, link: &Upward, parent: &Parent, row: &[Value]) -> SqlResult<bool> {
-        let key = key_of(&parent.table, parent.index, &link.columns, row);
-        // A row may be its own parent.
-        if parent.itself && key_of(&parent.table, parent.index, &parent.columns, row) == key {
-            return Ok(true);
-        }
-        let whole = parent.table.keys()[parent.index].parts.len() == link.columns.len();
-        if whole && parent.table.primary() == Some(parent.index) {
-            let mode = Read::Locking { lock: RowLock::Shared, wait: LockWait::Wait };
-            return Ok(self.txn.get(&parent.table.engine, &key, mode).await?.is_some());
-        }
-        let mut scan = self.rows_of_key(&parent.table, parent.index, key, RowLock::Shared);
-        if whole && parent.table.keys()[parent.index].unique {
-            scan.seek_one_value();
-        }
-        Ok(self.txn.scan_locked_next(&mut scan, &mut |_| true).await?.is_some())
+/// Finds the children of a row that had these values, and lets them meet their fate; without one, or
+/// without a node for it, there must be none.
+async fn part_children(
+    exec: &mut Exec<'_>,
+    foreign: &ForeignPlan,
+    (at, link): (usize, &Downward),
+    (node, fate): (Option<usize>, Option<Fate<'_>>),
+    old: &[Value],
+    trail: &Trail,
+) -> SqlResult<()> {
+    // What has a NULL in it is nobody's parent.
+    if link.referenced.iter().any(|column| old[*column].is_null()) {
+        return Ok(());
     }
-
-    /// A locking scan of the rows whose key begins like this.
-    fn rows_of_key(&mut self, table: &Table, index: usize, key: Vec<u8>, lock: RowLock) -> Scan {
-        let upper = after_prefix(&key).map_or(Bound::Unbounded, Bound::Excluded);
-        let spec = ScanSpec {
-            index: table.scan_index(index),
-            lower: Bound::Included(key),
-            upper,
-            reverse: false,
-            mode: Read::Locking { lock, wait: LockWait::Wait },
-            fetch_row: true,
+    let child = &link.child;
+    let key = key_of(child, link.index, &link.referenced, old);
+    // A row that is its own parent stays, as in InnoDB, until it refers to another or to none.
+    let parent = &foreign.nodes[at].table;
+    if fate.is_none()
+        && parent.definition.id == child.definition.id
+        && key == key_of(child, link.index, &link.columns, old)
+    {
+        return Err(restricted(exec, parent, link, old));
+    }
+    let lock = if fate.is_some() { RowLock::Exclusive } else { RowLock::Shared };
+    let mut scan = rows_of_key(exec, child, link.index, key, lock);
+    while let Some((pk, row)) = exec.txn.scan_locked_next(&mut scan, &mut |_| true).await? {
+        exec.pace().await?;
+        let (Some(node), Some(fate)) = (node, fate) else {
+            return Err(restricted(exec, parent, link, old));
         };
-        let mut scan = self.txn.scan(&table.engine, spec);
-        scan.wait_for_taken_rows();
-        scan
-    }
-
-    /// What the children of a row that is gone ask.
-    fn row_deleted<'s>(
-        &'s mut self,
-        foreign: &'s ForeignPlan,
-        node: usize,
-        old: &'s [Value],
-        trail: &'s Trail,
-    ) -> Step<'s, ()> {
-        Box::pin(async move {
-            for link in &foreign.nodes[node].children {
-                let fate = match link.key.on_delete {
-                    Action::Cascade => Some(Fate::Delete),
-                    Action::SetNull => Some(Fate::SetNull),
-                    Action::NoAction | Action::Restrict => None,
-                };
-                self.part_children(foreign, (node, link), (link.deleted, fate), old, trail).await?;
-            }
-            Ok(())
-        })
-    }
-
-    /// What the children of a row ask whose keys may have changed.
-    fn key_changed<'s>(
-        &'s mut self,
-        foreign: &'s ForeignPlan,
-        node: usize,
-        images: &'s Images,
-        trail: &'s Trail,
-    ) -> Step<'s, ()> {
-        Box::pin(async move {
-            for link in &foreign.nodes[node].children {
-                if !images.differ_in(&link.referenced) {
-                    continue;
-                }
-                let fate = match link.key.on_update {
-                    Action::Cascade => Some(Fate::Follow(&images.new)),
-                    Action::SetNull => Some(Fate::SetNull),
-                    Action::NoAction | Action::Restrict => None,
-                };
-                self.part_children(foreign, (node, link), (link.updated, fate), &images.old, trail).await?;
-            }
-            Ok(())
-        })
-    }
-
-    /// Finds the children of a row that had these values, and lets them meet their fate; without one, or
-    /// without a node for it, there must be none.
-    async fn part_children(
-        &mut self,
-        foreign: &ForeignPlan,
-        (at, link): (usize, &Downward),
-        (node, fate): (Option<usize>, Option<Fate<'_>>),
-        old: &[Value],
-        trail: &Trail,
-    ) -> SqlResult<()> {
-        // What has a NULL in it is nobody's parent.
-        if link.referenced.iter().any(|column| old[*column].is_null()) {
-            return Ok(());
+        if trail.depth + 1 >= DEPTH_MAX {
+            return Err(SqlError::cascade_too_deep(DEPTH_MAX));
         }
-        let child = &link.child;
-        let key = key_of(child, link.index, &link.referenced, old);
-        // A row that is its own parent stays, as in InnoDB, until it refers to another or to none.
-        let parent = &foreign.nodes[at].table;
-        if fate.is_none()
-            && parent.definition.id == child.definition.id
-            && key == key_of(child, link.index, &link.columns, old)
-        {
-            return Err(self.held(parent, link, old));
+        let view = RowView::new(&child.layout, &row).map_err(|_| SqlError::crashed_table(child.name()))?;
+        match fate {
+            Fate::Delete => delete_child(exec, foreign, node, &pk, view.values(), trail).await?,
+            _ => update_child(exec, foreign, (node, link), (&pk, &view), fate, trail).await?,
         }
-        let lock = if fate.is_some() { RowLock::Exclusive } else { RowLock::Shared };
-        let mut scan = self.rows_of_key(child, link.index, key, lock);
-        while let Some((pk, row)) = self.txn.scan_locked_next(&mut scan, &mut |_| true).await? {
-            self.pace().await?;
-            let (Some(node), Some(fate)) = (node, fate) else {
-                return Err(self.held(parent, link, old));
+    }
+    Ok(())
+}
+
+/// Error 1452, or 1216 for those who may not know the parent, written down for those who look.
+fn orphaned(exec: &Exec<'_>, child: &Table, link: &Upward, row: &[Value]) -> SqlError {
+    let constraint = broken(&link.key, &child.definition);
+    let index = link.key.child_key(&child.definition).map_or("", |at| &*child.keys()[at].name);
+    let values = shown(child, &link.columns, row);
+    let parent = format!("`{}`.`{}`", link.key.parent_schema, link.key.parent);
+    let but = match &link.parent {
+        Some(end) => {
+            let index = &end.table.keys()[end.index].name;
+            format!("But in parent table {parent}, in index {index},\nthere is no such record.")
+        }
+        None => format!("But the parent table {parent}\nor its index is not there."),
+    };
+    let tried = format!("Trying to add in child table, in index {index} tuple: {values}");
+    let attempt = Attempt { txn: exec.txn.id(), constraint: &constraint, tried, but };
+    exec.db.foreign_key_errors().note(exec.db.registry(), &attempt);
+    let rights = exec.session.rights();
+    let own = rights.may_see_table(&child.definition.schema, child.name());
+    match own && rights.may_know_table(&link.key.parent_schema, &link.key.parent) {
+        true => SqlError::no_referenced_row_for(constraint),
+        false => SqlError::no_referenced_row(),
+    }
+}
+
+/// Error 1451, or 1217 for those who may not know the child, written down for those who look.
+fn restricted(exec: &Exec<'_>, parent: &Table, link: &Downward, old: &[Value]) -> SqlError {
+    let constraint = broken(&link.key, &link.child.definition);
+    let child = &link.child.definition;
+    let index = link.key.parent_key(&parent.definition).map_or("", |at| &*parent.keys()[at].name);
+    let values = shown(parent, &link.referenced, old);
+    let tried = format!("Trying to delete or update in parent table, in index {index} tuple: {values}");
+    let found = &child.keys[link.index].name;
+    let but = format!(
+        "But in child table `{}`.`{}`, in index {found}, there is a record.",
+        child.schema, child.name
+    );
+    let attempt = Attempt { txn: exec.txn.id(), constraint: &constraint, tried, but };
+    exec.db.foreign_key_errors().note(exec.db.registry(), &attempt);
+    held_by(exec, link)
+}
+
+/// Error 1451, or 1217 for those who may not know the child.
+fn held_by(exec: &Exec<'_>, link: &Downward) -> SqlError {
+    let (rights, child) = (exec.session.rights(), &link.child.definition);
+    let own = rights.may_see_table(&link.key.parent_schema, &link.key.parent);
+    match own && rights.may_know_table(&child.schema, &child.name) {
+        true => SqlError::row_is_referenced_by(broken(&link.key, child)),
+        false => SqlError::row_is_referenced(),
+    }
+}
+
+async fn delete_child(
+    exec: &mut Exec<'_>,
+    foreign: &ForeignPlan,
+    node: usize,
+    pk: &[u8],
+    old: Vec<Value>,
+    trail: &Trail,
+) -> SqlResult<()> {
+    let child = &foreign.nodes[node].table;
+    if exec.txn.delete(&child.engine, pk).await? {
+        let less = |rows: u64| Some(rows.saturating_sub(1));
+        let _ = child.counters.rows.fetch_update(Relaxed, Relaxed, less);
+        row_deleted(exec, foreign, node, &old, &trail.then(None)).await?;
+    }
+    Ok(())
+}
+
+async fn update_child(
+    exec: &mut Exec<'_>,
+    foreign: &ForeignPlan,
+    (node, link): (usize, &Downward),
+    (pk, view): (&[u8], &RowView<'_>),
+    fate: Fate<'_>,
+    trail: &Trail,
+) -> SqlResult<()> {
+    let child = &foreign.nodes[node].table;
+    if trail.updated.contains(&child.definition.id) {
+        return Err(held_by(exec, link));
+    }
+    let changes = new_reference(exec, link, view, fate)?;
+    if changes.is_empty() {
+        return Ok(());
+    }
+    let images = Images::of(view, &changes);
+    verify(&child.checks, &FrameRow(&images.new), exec.eval)?;
+    if let Some(error) = write_child(exec, child, pk, view, &changes).await? {
+        let EngineError::DuplicateKey { nth, .. } = &error else { return Err(error.into()) };
+        return Err(cascade_duplicate(&foreign.nodes[0].table, (child, *nth), &images, &changes));
+    }
+    key_changed(exec, foreign, node, &images, &trail.then(Some(child))).await?;
+    check_parents(exec, &foreign.nodes[node], &images.new, Some(&images), Some(&link.key.name)).await
+}
+
+/// The child's columns as the parent's change makes them. What the child cannot hold keeps the parent
+/// from changing.
+fn new_reference(exec: &Exec<'_>, link: &Downward, view: &RowView<'_>, fate: Fate<'_>) -> SqlResult<Changes> {
+    let storing = Storing { eval: exec.eval, strict: true, row: 1 };
+    let mut changes = Changes::new();
+    for (column, referenced) in link.columns.iter().zip(&link.referenced) {
+        let value = match fate {
+            Fate::Follow(new) => new[*referenced].clone(),
+            Fate::SetNull | Fate::Delete => Value::Null,
+        };
+        let stored = storing.store(&link.child, *column, &value).map_err(|_| held_by(exec, link))?;
+        if stored != view.get(*column) {
+            changes.push((*column, stored));
+        }
+    }
+    if !changes.is_empty() {
+        storing.regenerate(&link.child, view, &mut changes)?;
+    }
+    Ok(changes)
+}
+
+/// Writes a child's new version; the duplicate that it would be.
+async fn write_child(
+    exec: &mut Exec<'_>,
+    child: &Table,
+    pk: &[u8],
+    view: &RowView<'_>,
+    changes: &Changes,
+) -> SqlResult<Option<EngineError>> {
+    let mut row = Vec::new();
+    let encoded = child.layout.encode_changed(view.bytes(), changes, &mut row);
+    encoded.map_err(|_| SqlError::crashed_table(child.name()))?;
+    let moved = new_key(child, changes, &row).filter(|key| key != pk);
+    let written = match &moved {
+        Some(key) => match exec.txn.delete(&child.engine, pk).await {
+            Ok(_) => exec.txn.insert(&child.engine, key, &row).await,
+            Err(error) => Err(error),
+        },
+        None => {
+            let mut replace = |_: &[u8], new: &mut Vec<u8>| {
+                new.extend_from_slice(&row);
+                Change::Replace
             };
-            if trail.depth + 1 >= DEPTH_MAX {
-                return Err(SqlError::cascade_too_deep(DEPTH_MAX));
-            }
-            let view =
-                RowView::new(&child.layout, &row).map_err(|_| SqlError::crashed_table(child.name()))?;
-            match fate {
-                Fate::Delete => self.delete_child(foreign, node, &pk, view.values(), trail).await?,
-                _ => self.update_child(foreign, (node, link), (&pk, &view), fate, trail).await?,
-            }
+            exec.txn.update(&child.engine, pk, &mut replace).await.map(drop)
         }
-        Ok(())
-    }
-
-    /// Error 1452, or 1216 for those who may not know the parent, written down for those who look.
-    fn orphaned(&self, child: &Table, link: &Upward, row: &[Value]) -> SqlError {
-        let constraint = broken(&link.key, &child.definition);
-        let index = link.key.child_key(&child.definition).map_or("", |at| &*child.keys()[at].name);
-        let values = shown(child, &link.columns, row);
-        let parent = format!("`{}`.`{}`", link.key.parent_schema, link.key.parent);
-        let but = match &link.parent {
-            Some(end) => {
-                let index = &end.table.keys()[end.index].name;
-                format!("But in parent table {parent}, in index {index},\nthere is no such record.")
-            }
-            None => format!("But the parent table {parent}\nor its index is not there."),
-        };
-        let tried = format!("Trying to add in child table, in index {index} tuple: {values}");
-        let attempt = Attempt { txn: self.txn.id(), constraint: &constraint, tried, but };
-        self.db.foreign_key_errors().note(self.db.registry(), &attempt);
-        let rights = self.session.rights();
-        let own = rights.may_see_table(&child.definition.schema, child.name());
-        match own && rights.may_know_table(&link.key.parent_schema, &link.key.parent) {
-            true => SqlError::no_referenced_row_for(constraint),
-            false => SqlError::no_referenced_row(),
-        }
-    }
-
-    /// Error 1451, or 1217 for those who may not know the child, written down for those who look.
-    fn held(&self, parent: &Table, link: &Downward, old: &[Value]) -> SqlError {
-        let constraint = broken(&link.key, &link.child.definition);
-        let child = &link.child.definition;
-        let index = link.key.parent_key(&parent.definition).map_or("", |at| &*parent.keys()[at].name);
-        let values = shown(parent, &link.referenced, old);
-        let tried = format!("Trying to delete or update in parent table, in index {index} tuple: {values}");
-        let found = &child.keys[link.index].name;
-        let but = format!(
-            "But in child table `{}`.`{}`, in index {found}, there is a record.",
-            child.schema, child.name
-        );
-        let attempt = Attempt { txn: self.txn.id(), constraint: &constraint, tried, but };
-        self.db.foreign_key_errors().note(self.db.registry(), &attempt);
-        self.held_by(link)
-    }
-
-    /// Error 1451, or 1217 for those who may not know the child.
-    fn held_by(&self, link: &Downward) -> SqlError {
-        let (rights, child) = (self.session.rights(), &link.child.definition);
-        let own = rights.may_see_table(&link.key.parent_schema, &link.key.parent);
-        match own && rights.may_know_table(&child.schema, &child.name) {
-            true => SqlError::row_is_referenced_by(broken(&link.key, child)),
-            false => SqlError::row_is_referenced(),
-        }
-    }
-
-    async fn delete_child(
-        &mut self,
-        foreign: &ForeignPlan,
-        node: usize,
-        pk: &[u8],
-        old: Vec<Value>,
-        trail: &Trail,
-    ) -> SqlResult<()> {
-        let child = &foreign.nodes[node].table;
-        if self.txn.delete(&child.engine, pk).await? {
-            let less = |rows: u64| Some(rows.saturating_sub(1));
-            let _ = child.counters.rows.fetch_update(Relaxed, Relaxed, less);
-            self.row_deleted(foreign, node, &old, &trail.then(None)).await?;
-        }
-        Ok(())
-    }
-
-    async fn update_child(
-        &mut self,
-        foreign: &ForeignPlan,
-        (node, link): (usize, &Downward),
-        (pk, view): (&[u8], &RowView<'_>),
-        fate: Fate<'_>,
-        trail: &Trail,
-    ) -> SqlResult<()> {
-        let child = &foreign.nodes[node].table;
-        if trail.updated.contains(&child.definition.id) {
-            return Err(self.held_by(link));
-        }
-        let changes = self.new_reference(link, view, fate)?;
-        if changes.is_empty() {
-            return Ok(());
-        }
-        let images = Images::of(view, &changes);
-        verify(&child.checks, &FrameRow(&images.new), self.eval)?;
-        if let Some(error) = self.write_child(child, pk, view, &changes).await? {
-            let EngineError::DuplicateKey { nth, .. } = &error else { return Err(error.into()) };
-            return Err(cascade_duplicate(&foreign.nodes[0].table, (child, *nth), &images, &changes));
-        }
-        self.key_changed(foreign, node, &images, &trail.then(Some(child))).await?;
-        self.check_parents(&foreign.nodes[node], &images.new, Some(&images), Some(&link.key.name)).await
-    }
-
-    /// The child's columns as the parent's change makes them. What the child cannot hold keeps the parent
-    /// from changing.
-    fn new_reference(&self, link: &Downward, view: &RowView<'_>, fate: Fate<'_>) -> SqlResult<Changes> {
-        let storing = Storing { eval: self.eval, strict: true, row: 1 };
-        let mut changes = Changes::new();
-        for (column, referenced) in link.columns.iter().zip(&link.referenced) {
-            let value = match fate {
-                Fate::Follow(new) => new[*referenced].clone(),
-                Fate::SetNull | Fate::Delete => Value::Null,
-            };
-            let stored = storing.store(&link.child, *column, &value).map_err(|_| self.held_by(link))?;
-            if stored != view.get(*column) {
-                changes.push((*column, stored));
-            }
-        }
-        if !changes.is_empty() {
-            storing.regenerate(&link.child, view, &mut changes)?;
-        }
-        Ok(changes)
-    }
-
-    /// Writes a child's new version; the duplicate that it would be.
-    async fn write_child(
-        &mut self,
-        child: &Table,
-        pk: &[u8],
-        view: &RowView<'_>,
-        changes: &Changes,
-    ) -> SqlResult<Option<EngineError>> {
-        let mut row = Vec::new();
-        let encoded = child.layout.encode_changed(view.bytes(), changes, &mut row);
-        encoded.map_err(|_| SqlError::crashed_table(child.name()))?;
-        let moved = new_key(child, changes, &row).filter(|key| key != pk);
-        let written = match &moved {
-            Some(key) => match self.txn.delete(&child.engine, pk).await {
-                Ok(_) => self.txn.insert(&child.engine, key, &row).await,
-                Err(error) => Err(error),
-            },
-            None => {
-                let mut replace = |_: &[u8], new: &mut Vec<u8>| {
-                    new.extend_from_slice(&row);
-                    Change::Replace
-                };
-                self.txn.update(&child.engine, pk, &mut replace).await.map(drop)
-            }
-        };
-        match written {
-            Err(error @ EngineError::DuplicateKey { .. }) => Ok(Some(error)),
-            other => Ok(other.map(|()| None)?),
-        }
+    };
+    match written {
+        Err(error @ EngineError::DuplicateKey { .. }) => Ok(Some(error)),
+        other => Ok(other.map(|()| None)?),
     }
 }
 

@@ -6,9 +6,10 @@ use super::Changed;
 use super::apply::{Rewrite, duplicate_entry};
 use super::counters::Numbers;
 use super::foreign_key::is_broken;
-use crate::exec::access;
+use crate::exec::change::{apply, counters, fill, foreign_key};
 use crate::exec::tail::FrameRow;
 use crate::exec::{Exec, Kept};
+use crate::exec::{access, subquery};
 use turnstile_catalog::dictionary::Table;
 use turnstile_catalog::dictionary::check::{is_broken_check, verify};
 use turnstile_catalog::row_codec::RowView;
@@ -62,17 +63,17 @@ impl Exec<'_> {
         let mut done = Changed::default();
         let mut frame = vec![Value::Null; plan.width];
         for subquery in plan.subqueries.iter().filter(|one| !one.correlated) {
-            self.subquery(subquery, &mut frame).await?;
+            subquery::run_subquery(self, subquery, &mut frame).await?;
         }
-        self.prepare_counters(&plan.table).await?;
+        counters::prepare_counters(self, &plan.table).await?;
         let mut buffers = Buffers {
             run: gathers(plan).then(RowRun::default),
             numbers: Numbers::of(plan),
             ..Buffers::default()
         };
-        let filled = self.insert_rows(plan, &mut frame, &mut buffers, &mut done).await;
+        let filled = insert_rows(self, plan, &mut frame, &mut buffers, &mut done).await;
         // A row that could not be computed comes after those before it, which may fail too.
-        let inserted = self.insert_run(plan, &mut buffers, &mut done).await;
+        let inserted = insert_run(self, plan, &mut buffers, &mut done).await;
         // A number that a row had counts, even if the statement fails behind it.
         if let Some(first) = buffers.first_generated {
             self.session.set_generated_id(first);
@@ -87,335 +88,337 @@ impl Exec<'_> {
         };
         Ok(done)
     }
+}
 
-    async fn insert_rows(
-        &mut self,
-        plan: &InsertPlan,
-        frame: &mut [Value],
-        buffers: &mut Buffers,
-        done: &mut Changed,
-    ) -> SqlResult<()> {
-        match &plan.source {
-            InsertSource::Rows(rows) => {
-                for (nth, row) in rows.iter().enumerate() {
-                    self.pace().await?;
-                    if plan.references.is_empty() && plan.row_subqueries.is_empty() {
-                        self.fill(plan, row, frame, done.records + 1)?;
-                    } else {
-                        self.fill_reading(plan, nth, row, frame, done.records + 1).await?;
-                    }
-                    self.insert_row(plan, frame, buffers, done).await?;
+async fn insert_rows(
+    exec: &mut Exec<'_>,
+    plan: &InsertPlan,
+    frame: &mut [Value],
+    buffers: &mut Buffers,
+    done: &mut Changed,
+) -> SqlResult<()> {
+    match &plan.source {
+        InsertSource::Rows(rows) => {
+            for (nth, row) in rows.iter().enumerate() {
+                exec.pace().await?;
+                if plan.references.is_empty() && plan.row_subqueries.is_empty() {
+                    fill::fill(exec, plan, row, frame, done.records + 1)?;
+                } else {
+                    fill::fill_reading(exec, plan, nth, row, frame, done.records + 1).await?;
                 }
-            }
-            InsertSource::Literals(rows) => {
-                for nth in 0..rows.len() {
-                    self.pace().await?;
-                    self.fill_from_literals(plan, rows, nth, frame, done.records + 1)?;
-                    self.insert_row(plan, frame, buffers, done).await?;
-                }
-            }
-            InsertSource::Query(query) => {
-                let mut kept = Kept::new(self.eval, None);
-                access::count(&self.session.entry.counts, query);
-                self.query(query, &[], &mut kept).await?;
-                for row in std::mem::take(&mut kept.rows) {
-                    self.pace().await?;
-                    self.fill_from_query(plan, row, frame, done.records + 1)?;
-                    self.insert_row(plan, frame, buffers, done).await?;
-                }
+                insert_row(exec, plan, frame, buffers, done).await?;
             }
         }
-        Ok(())
-    }
-
-    /// Inserts the rows that were gathered. A plain INSERT fails at its first duplicate.
-    async fn insert_run(
-        &mut self,
-        plan: &InsertPlan,
-        buffers: &mut Buffers,
-        done: &mut Changed,
-    ) -> SqlResult<()> {
-        // After a failure there is none any more: nothing goes to the engine twice.
-        let Some(mut run) = buffers.run.take() else { return Ok(()) };
-        let table = &plan.table;
-        let mut at = 0;
-        while at < run.len() {
-            // A leaf full of rows is some hundred: a run of short rows has thousands.
-            self.interrupt.check()?;
-            self.breathe().await;
-            let mut inserted = self.txn.try_insert_run(&table.engine, &run, at)?;
-            if inserted == 0 {
-                let (key, row) = run.get(at);
-                if let Err(error) = self.txn.insert(&table.engine, key, row).await {
-                    self.note_inserted(table, &run, at, buffers);
-                    let Ok(view) = RowView::new(&table.layout, row) else { return Err(error.into()) };
-                    return Err(duplicate_entry(table, &error, &view.values()));
-                }
-                inserted = 1;
+        InsertSource::Literals(rows) => {
+            for nth in 0..rows.len() {
+                exec.pace().await?;
+                fill::fill_from_literals(exec, plan, rows, nth, frame, done.records + 1)?;
+                insert_row(exec, plan, frame, buffers, done).await?;
             }
-            at += inserted;
-            done.changed += inserted as u64;
         }
-        run.clear();
-        buffers.run = Some(run);
-        buffers.first_generated = buffers.first_generated.or(buffers.first_gathered);
-        self.note_numbers(table, &mut buffers.numbers);
-        Ok(())
-    }
-
-    /// The first rows of a run were inserted, and the next one was not: later numbers are above theirs.
-    fn note_inserted(&self, table: &Table, run: &RowRun, inserted: usize, buffers: &mut Buffers) {
-        let Some(column) = table.auto_column else { return };
-        for nth in 0..inserted {
-            if let Ok(view) = RowView::new(&table.layout, run.get(nth).1) {
-                let value = view.get(column);
-                self.note_auto_increment(table, &value);
-                let number = super::counters::as_number(&value);
-                let first = buffers.first_gathered.filter(|first| number == Some(*first));
-                buffers.first_generated = buffers.first_generated.or(first);
+        InsertSource::Query(query) => {
+            let mut kept = Kept::new(exec.eval, None);
+            access::count(&exec.session.entry.counts, query);
+            exec.query(query, &[], &mut kept).await?;
+            for row in std::mem::take(&mut kept.rows) {
+                exec.pace().await?;
+                fill::fill_from_query(exec, plan, row, frame, done.records + 1)?;
+                insert_row(exec, plan, frame, buffers, done).await?;
             }
         }
     }
+    Ok(())
+}
 
-    async fn insert_row(
-        &mut self,
-        plan: &InsertPlan,
-        frame: &mut [Value],
-        buffers: &mut Buffers,
-        done: &mut Changed,
-    ) -> SqlResult<()> {
-        done.records += 1;
-        let table = &plan.table;
-        let count = table.columns().len();
-        if let Err(error) = verify(&table.checks, &FrameRow(&frame[..count]), self.eval) {
-            return self.refuse_row(plan, error, done);
-        }
-        let (mut generated, mut number) = (None, None);
-        if let Some(column) = table.auto_column {
-            generated = self.number_row(table, column, &mut frame[..count], &mut buffers.numbers)?;
-            number = super::counters::as_number(&frame[column]);
-            if plan.replace || (buffers.run.is_none() && matches!(plan.source, InsertSource::Query(_))) {
-                self.note_numbers(table, &mut buffers.numbers);
+/// Inserts the rows that were gathered. A plain INSERT fails at its first duplicate.
+async fn insert_run(
+    exec: &mut Exec<'_>,
+    plan: &InsertPlan,
+    buffers: &mut Buffers,
+    done: &mut Changed,
+) -> SqlResult<()> {
+    // After a failure there is none any more: nothing goes to the engine twice.
+    let Some(mut run) = buffers.run.take() else { return Ok(()) };
+    let table = &plan.table;
+    let mut at = 0;
+    while at < run.len() {
+        // A leaf full of rows is some hundred: a run of short rows has thousands.
+        exec.interrupt.check()?;
+        exec.breathe().await;
+        let mut inserted = exec.txn.try_insert_run(&table.engine, &run, at)?;
+        if inserted == 0 {
+            let (key, row) = run.get(at);
+            if let Err(error) = exec.txn.insert(&table.engine, key, row).await {
+                note_inserted(table, &run, at, buffers);
+                let Ok(view) = RowView::new(&table.layout, row) else { return Err(error.into()) };
+                return Err(duplicate_entry(table, &error, &view.values()));
             }
+            inserted = 1;
         }
-        if let Some(number) = number {
-            self.carry_auto_increment(table, number);
-        }
-        self.encode_row(table, &frame[..count], buffers);
-        if let Some(run) = &mut buffers.run {
-            run.push(&buffers.key, &buffers.row);
-            if let Some(id) = generated {
-                buffers.first_gathered.get_or_insert(id);
-            }
-            return if run.bytes() < RUN_BYTES { Ok(()) } else { self.insert_run(plan, buffers, done).await };
-        }
-        self.insert_encoded(plan, frame, generated, buffers, done).await?;
-        if let Some(number) = number {
-            self.auto_increment_is_logged(table, number);
-        }
-        Ok(())
+        at += inserted;
+        done.changed += inserted as u64;
     }
+    run.clear();
+    buffers.run = Some(run);
+    buffers.first_generated = buffers.first_generated.or(buffers.first_gathered);
+    counters::note_numbers(table, &mut buffers.numbers);
+    Ok(())
+}
 
-    /// Inserts the row in the buffers, or does what is to be done if it is there already or has no parent. A
-    /// duplicate comes first: what ON DUPLICATE KEY UPDATE and IGNORE put in the place of the row needs no
-    /// parent for it.
-    async fn insert_encoded(
-        &mut self,
-        plan: &InsertPlan,
-        frame: &mut [Value],
-        generated: Option<u64>,
-        buffers: &mut Buffers,
-        done: &mut Changed,
-    ) -> SqlResult<()> {
-        let table = &plan.table;
-        let count = table.columns().len();
-        let mut savepoint = self.txn.savepoint();
-        loop {
-            let orphan = match plan.foreign.as_deref() {
-                None => None,
-                Some(foreign) => Box::pin(self.orphan(foreign, &frame[..count])).await?,
-            };
-            let error = match self.txn.insert(&table.engine, &buffers.key, &buffers.row).await {
-                Ok(()) => match orphan {
-                    Some(error) => {
-                        buffers.numbers.give_back(generated);
-                        return self.take_orphan_back(plan, savepoint, error, done).await;
-                    }
-                    None => {
-                        done.changed += 1;
-                        if let Some(id) = generated {
-                            buffers.first_generated.get_or_insert(id);
-                        }
-                        self.note_numbers(table, &mut buffers.numbers);
-                        return Ok(());
-                    }
-                },
-                Err(error @ EngineError::DuplicateKey { .. }) => error,
-                Err(error) => return Err(error.into()),
-            };
-            let EngineError::DuplicateKey { nth, pk, .. } = &error else { continue };
-            let nth = *nth;
-            let pk = if nth.is_none() { buffers.key.clone() } else { pk.clone() };
-            done.duplicates += 1;
-            if plan.replace && !is_spent(table, nth, generated) {
-                self.txn.rollback_to(savepoint).await?;
-                if !self.has_children_checked(plan)
-                    && self.is_there_already(table, nth, &pk, &buffers.row).await?
-                {
-                    done.duplicates -= 1;
+/// The first rows of a run were inserted, and the next one was not: later numbers are above theirs.
+fn note_inserted(table: &Table, run: &RowRun, inserted: usize, buffers: &mut Buffers) {
+    let Some(column) = table.auto_column else { return };
+    for nth in 0..inserted {
+        if let Ok(view) = RowView::new(&table.layout, run.get(nth).1) {
+            let value = view.get(column);
+            counters::note_auto_increment(table, &value);
+            let number = super::counters::as_number(&value);
+            let first = buffers.first_gathered.filter(|first| number == Some(*first));
+            buffers.first_generated = buffers.first_generated.or(first);
+        }
+    }
+}
+
+async fn insert_row(
+    exec: &mut Exec<'_>,
+    plan: &InsertPlan,
+    frame: &mut [Value],
+    buffers: &mut Buffers,
+    done: &mut Changed,
+) -> SqlResult<()> {
+    done.records += 1;
+    let table = &plan.table;
+    let count = table.columns().len();
+    if let Err(error) = verify(&table.checks, &FrameRow(&frame[..count]), exec.eval) {
+        return refuse_row(exec, plan, error, done);
+    }
+    let (mut generated, mut number) = (None, None);
+    if let Some(column) = table.auto_column {
+        generated = counters::number_row(exec, table, column, &mut frame[..count], &mut buffers.numbers)?;
+        number = super::counters::as_number(&frame[column]);
+        if plan.replace || (buffers.run.is_none() && matches!(plan.source, InsertSource::Query(_))) {
+            counters::note_numbers(table, &mut buffers.numbers);
+        }
+    }
+    if let Some(number) = number {
+        counters::carry_auto_increment(exec, table, number);
+    }
+    encode_row(table, &frame[..count], buffers);
+    if let Some(run) = &mut buffers.run {
+        run.push(&buffers.key, &buffers.row);
+        if let Some(id) = generated {
+            buffers.first_gathered.get_or_insert(id);
+        }
+        return if run.bytes() < RUN_BYTES { Ok(()) } else { insert_run(exec, plan, buffers, done).await };
+    }
+    insert_encoded(exec, plan, frame, generated, buffers, done).await?;
+    if let Some(number) = number {
+        counters::auto_increment_is_logged(exec, table, number);
+    }
+    Ok(())
+}
+
+/// Inserts the row in the buffers, or does what is to be done if it is there already or has no parent. A
+/// duplicate comes first: what ON DUPLICATE KEY UPDATE and IGNORE put in the place of the row needs no
+/// parent for it.
+async fn insert_encoded(
+    exec: &mut Exec<'_>,
+    plan: &InsertPlan,
+    frame: &mut [Value],
+    generated: Option<u64>,
+    buffers: &mut Buffers,
+    done: &mut Changed,
+) -> SqlResult<()> {
+    let table = &plan.table;
+    let count = table.columns().len();
+    let mut savepoint = exec.txn.savepoint();
+    loop {
+        let orphan = match plan.foreign.as_deref() {
+            None => None,
+            Some(foreign) => Box::pin(orphan(exec, foreign, &frame[..count])).await?,
+        };
+        let error = match exec.txn.insert(&table.engine, &buffers.key, &buffers.row).await {
+            Ok(()) => match orphan {
+                Some(error) => {
+                    buffers.numbers.give_back(generated);
+                    return take_orphan_back(exec, plan, savepoint, error, done).await;
+                }
+                None => {
                     done.changed += 1;
+                    if let Some(id) = generated {
+                        buffers.first_generated.get_or_insert(id);
+                    }
+                    counters::note_numbers(table, &mut buffers.numbers);
                     return Ok(());
                 }
-                match plan.foreign.as_deref() {
-                    None => self.txn.delete(&table.engine, &pk).await?,
-                    Some(foreign) => Box::pin(self.delete_parent(table, foreign, &pk, false)).await?,
-                };
-                savepoint = self.txn.savepoint();
+            },
+            Err(error @ EngineError::DuplicateKey { .. }) => error,
+            Err(error) => return Err(error.into()),
+        };
+        let EngineError::DuplicateKey { nth, pk, .. } = &error else { continue };
+        let nth = *nth;
+        let pk = if nth.is_none() { buffers.key.clone() } else { pk.clone() };
+        done.duplicates += 1;
+        if plan.replace && !is_spent(table, nth, generated) {
+            exec.txn.rollback_to(savepoint).await?;
+            if !has_children_checked(exec, plan)
+                && is_there_already(exec, table, nth, &pk, &buffers.row).await?
+            {
+                done.duplicates -= 1;
                 done.changed += 1;
-                continue;
+                return Ok(());
             }
-            let error = duplicate_entry(table, &error, &frame[..count]);
-            if plan.on_duplicate.is_empty() && !plan.ignore {
-                return Err(error);
-            }
-            buffers.numbers.give_back(generated);
-            self.txn.rollback_to(savepoint).await?;
-            if !plan.on_duplicate.is_empty() {
-                return self.update_duplicate(plan, &pk, frame, &mut buffers.numbers, done).await;
-            }
-            self.eval.warnings.push(WarningLevel::Warning, error);
-            return Ok(());
+            match plan.foreign.as_deref() {
+                None => exec.txn.delete(&table.engine, &pk).await?,
+                Some(foreign) => {
+                    Box::pin(foreign_key::delete_parent(exec, table, foreign, &pk, false)).await?
+                }
+            };
+            savepoint = exec.txn.savepoint();
+            done.changed += 1;
+            continue;
         }
-    }
-
-    fn encode_row(&self, table: &Table, row: &[Value], buffers: &mut Buffers) {
-        buffers.key.clear();
-        if table.primary().is_some() {
-            table.primary_key(row, &mut buffers.key);
-        } else {
-            buffers.key.extend_from_slice(&self.next_row_id(table));
-        }
-        buffers.row.clear();
-        table.layout.encode(row, &mut buffers.row);
-    }
-
-    /// Leaves a row out that breaks a constraint, if IGNORE says so.
-    fn refuse_row(&self, plan: &InsertPlan, error: SqlError, done: &mut Changed) -> SqlResult<()> {
-        if !plan.ignore || !is_broken_check(&error) {
+        let error = duplicate_entry(table, &error, &frame[..count]);
+        if plan.on_duplicate.is_empty() && !plan.ignore {
             return Err(error);
         }
-        done.left_out += 1;
-        self.eval.warnings.push(WarningLevel::Warning, error);
-        Ok(())
+        buffers.numbers.give_back(generated);
+        exec.txn.rollback_to(savepoint).await?;
+        if !plan.on_duplicate.is_empty() {
+            return update_duplicate(exec, plan, &pk, frame, &mut buffers.numbers, done).await;
+        }
+        exec.eval.warnings.push(WarningLevel::Warning, error);
+        return Ok(());
     }
+}
 
-    /// Whether what REPLACE deletes may have children, which a row that is left alone would keep.
-    fn has_children_checked(&self, plan: &InsertPlan) -> bool {
-        let foreign = plan.foreign.as_deref();
-        foreign.is_some_and(|foreign| !foreign.nodes[0].children.is_empty()) && self.checks_foreign_keys()
+fn encode_row(table: &Table, row: &[Value], buffers: &mut Buffers) {
+    buffers.key.clear();
+    if table.primary().is_some() {
+        table.primary_key(row, &mut buffers.key);
+    } else {
+        buffers.key.extend_from_slice(&counters::next_row_id(table));
     }
+    buffers.row.clear();
+    table.layout.encode(row, &mut buffers.row);
+}
 
-    /// Error 1452, if the row that is about to be inserted lacks a parent. A parent that is there is locked,
-    /// and stays.
-    async fn orphan(&mut self, foreign: &ForeignPlan, row: &[Value]) -> SqlResult<Option<SqlError>> {
-        if !self.checks_foreign_keys() {
-            return Ok(None);
-        }
-        match self.check_parents(&foreign.nodes[0], row, None, None).await {
-            Ok(()) => Ok(None),
-            Err(error) if is_broken(&error) => Ok(Some(error)),
-            Err(error) => Err(error),
-        }
+/// Leaves a row out that breaks a constraint, if IGNORE says so.
+fn refuse_row(exec: &Exec<'_>, plan: &InsertPlan, error: SqlError, done: &mut Changed) -> SqlResult<()> {
+    if !plan.ignore || !is_broken_check(&error) {
+        return Err(error);
     }
+    done.left_out += 1;
+    exec.eval.warnings.push(WarningLevel::Warning, error);
+    Ok(())
+}
 
-    /// Takes a row back that was inserted without a parent.
-    async fn take_orphan_back(
-        &mut self,
-        plan: &InsertPlan,
-        before: Savepoint,
-        error: SqlError,
-        done: &mut Changed,
-    ) -> SqlResult<()> {
-        if !plan.ignore {
-            return Err(error);
-        }
-        self.txn.rollback_to(before).await?;
-        done.left_out += 1;
-        self.eval.warnings.push(WarningLevel::Warning, error);
-        Ok(())
-    }
+/// Whether what REPLACE deletes may have children, which a row that is left alone would keep.
+fn has_children_checked(exec: &Exec<'_>, plan: &InsertPlan) -> bool {
+    let foreign = plan.foreign.as_deref();
+    foreign.is_some_and(|foreign| !foreign.nodes[0].children.is_empty())
+        && foreign_key::checks_foreign_keys(exec)
+}
 
-    /// True if the row that REPLACE would put in the place of `pk` is that very row. It is then left alone
-    /// and counts once; as in MySQL only where no other unique key comes after the one that was found.
-    async fn is_there_already(
-        &mut self,
-        table: &Table,
-        nth: Option<usize>,
-        pk: &[u8],
-        row: &[u8],
-    ) -> SqlResult<bool> {
-        let found = nth.map_or(table.primary(), |nth| Some(table.key_of_secondary(nth)));
-        let last = table.keys().iter().rposition(|key| key.unique);
-        if found.is_none() || found != last {
-            return Ok(false);
-        }
-        let mode = Read::Locking { lock: RowLock::Exclusive, wait: LockWait::Wait };
-        Ok(self.txn.get(&table.engine, pk, mode).await?.is_some_and(|there| *there == *row))
+/// Error 1452, if the row that is about to be inserted lacks a parent. A parent that is there is locked,
+/// and stays.
+async fn orphan(exec: &mut Exec<'_>, foreign: &ForeignPlan, row: &[Value]) -> SqlResult<Option<SqlError>> {
+    if !foreign_key::checks_foreign_keys(exec) {
+        return Ok(None);
     }
+    match foreign_key::check_parents(exec, &foreign.nodes[0], row, None, None).await {
+        Ok(()) => Ok(None),
+        Err(error) if is_broken(&error) => Ok(Some(error)),
+        Err(error) => Err(error),
+    }
+}
 
-    /// Runs the sub-queries of ON DUPLICATE KEY UPDATE for the row that is there already.
-    async fn read_for_subqueries(
-        &mut self,
-        plan: &InsertPlan,
-        pk: &[u8],
-        frame: &mut [Value],
-    ) -> SqlResult<()> {
-        let mode = Read::Locking { lock: RowLock::Exclusive, wait: LockWait::Wait };
-        let Some(row) = self.txn.get(&plan.table.engine, pk, mode).await? else { return Ok(()) };
-        if let Ok(view) = RowView::new(&plan.table.layout, &row) {
-            let values = view.values();
-            frame[..values.len()].clone_from_slice(&values);
-        }
-        for nth in &plan.duplicate_subqueries {
-            self.subquery(&plan.subqueries[*nth], frame).await?;
-        }
-        Ok(())
+/// Takes a row back that was inserted without a parent.
+async fn take_orphan_back(
+    exec: &mut Exec<'_>,
+    plan: &InsertPlan,
+    before: Savepoint,
+    error: SqlError,
+    done: &mut Changed,
+) -> SqlResult<()> {
+    if !plan.ignore {
+        return Err(error);
     }
+    exec.txn.rollback_to(before).await?;
+    done.left_out += 1;
+    exec.eval.warnings.push(WarningLevel::Warning, error);
+    Ok(())
+}
 
-    /// ON DUPLICATE KEY UPDATE for the row that is there already.
-    async fn update_duplicate(
-        &mut self,
-        plan: &InsertPlan,
-        pk: &[u8],
-        frame: &mut [Value],
-        numbers: &mut Numbers,
-        done: &mut Changed,
-    ) -> SqlResult<()> {
-        self.session.entry.card.rows().read.add(1);
-        let table = &plan.table;
-        let count = table.columns().len();
-        let (old, new) = frame.split_at_mut(count);
-        new[..count].clone_from_slice(old);
-        if !plan.duplicate_subqueries.is_empty() {
-            self.read_for_subqueries(plan, pk, frame).await?;
-        }
-        let mut changed = Changed::default();
-        let before = changed;
-        let (assignments, foreign) = (plan.on_duplicate.as_slice(), plan.foreign.as_deref());
-        let rewrite =
-            Rewrite { table, base: 0, assignments, foreign, ignore: plan.ignore, light: plan.light };
-        self.update_row(rewrite, pk, frame, &mut changed).await?;
-        if changed.changed > before.changed {
-            done.changed += 2;
-        } else {
-            // A row that is left as it was counts nowhere, and its number is not told.
-            done.duplicates -= 1;
-            done.changed += u64::from(self.session.found_rows_flag());
-            return Ok(());
-        }
-        if let Some(number) = changed.number {
-            numbers.last = number;
-        }
-        Ok(())
+/// True if the row that REPLACE would put in the place of `pk` is that very row. It is then left alone
+/// and counts once; as in MySQL only where no other unique key comes after the one that was found.
+async fn is_there_already(
+    exec: &mut Exec<'_>,
+    table: &Table,
+    nth: Option<usize>,
+    pk: &[u8],
+    row: &[u8],
+) -> SqlResult<bool> {
+    let found = nth.map_or(table.primary(), |nth| Some(table.key_of_secondary(nth)));
+    let last = table.keys().iter().rposition(|key| key.unique);
+    if found.is_none() || found != last {
+        return Ok(false);
     }
+    let mode = Read::Locking { lock: RowLock::Exclusive, wait: LockWait::Wait };
+    Ok(exec.txn.get(&table.engine, pk, mode).await?.is_some_and(|there| *there == *row))
+}
+
+/// Runs the sub-queries of ON DUPLICATE KEY UPDATE for the row that is there already.
+async fn read_for_subqueries(
+    exec: &mut Exec<'_>,
+    plan: &InsertPlan,
+    pk: &[u8],
+    frame: &mut [Value],
+) -> SqlResult<()> {
+    let mode = Read::Locking { lock: RowLock::Exclusive, wait: LockWait::Wait };
+    let Some(row) = exec.txn.get(&plan.table.engine, pk, mode).await? else { return Ok(()) };
+    if let Ok(view) = RowView::new(&plan.table.layout, &row) {
+        let values = view.values();
+        frame[..values.len()].clone_from_slice(&values);
+    }
+    for nth in &plan.duplicate_subqueries {
+        subquery::run_subquery(exec, &plan.subqueries[*nth], frame).await?;
+    }
+    Ok(())
+}
+
+/// ON DUPLICATE KEY UPDATE for the row that is there already.
+async fn update_duplicate(
+    exec: &mut Exec<'_>,
+    plan: &InsertPlan,
+    pk: &[u8],
+    frame: &mut [Value],
+    numbers: &mut Numbers,
+    done: &mut Changed,
+) -> SqlResult<()> {
+    exec.session.entry.card.rows().read.add(1);
+    let table = &plan.table;
+    let count = table.columns().len();
+    let (old, new) = frame.split_at_mut(count);
+    new[..count].clone_from_slice(old);
+    if !plan.duplicate_subqueries.is_empty() {
+        read_for_subqueries(exec, plan, pk, frame).await?;
+    }
+    let mut changed = Changed::default();
+    let before = changed;
+    let (assignments, foreign) = (plan.on_duplicate.as_slice(), plan.foreign.as_deref());
+    let rewrite = Rewrite { table, base: 0, assignments, foreign, ignore: plan.ignore, light: plan.light };
+    apply::update_row(exec, rewrite, pk, frame, &mut changed).await?;
+    if changed.changed > before.changed {
+        done.changed += 2;
+    } else {
+        // A row that is left as it was counts nowhere, and its number is not told.
+        done.duplicates -= 1;
+        done.changed += u64::from(exec.session.found_rows_flag());
+        return Ok(());
+    }
+    if let Some(number) = changed.number {
+        numbers.last = number;
+    }
+    Ok(())
 }

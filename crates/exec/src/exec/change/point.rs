@@ -12,9 +12,10 @@ use turnstile_engine::{Change, UpdateDraft, Updated};
 
 use super::apply::{Storing, changed_columns};
 use super::{Changed, StoredRow};
-use crate::exec::Exec;
+use crate::exec::change::apply;
 use crate::exec::point::PointKey;
 use crate::exec::tail::limits;
+use crate::exec::{Exec, point};
 use turnstile_catalog::dictionary::check::is_broken_check;
 use turnstile_catalog::row_codec::RowView;
 use turnstile_expr::expr::WarningLevel;
@@ -118,63 +119,60 @@ impl<'e> Exec<'e> {
         if limits(&plan.select.limit, self.eval)?.0 == 0 {
             return Ok(Some(Changed::default()));
         }
-        let (key, implied) = match self.point_key(shape, source)? {
+        let (key, implied) = match point::point_key(self, shape, source)? {
             PointKey::Nowhere => return Ok(Some(Changed::default())),
             PointKey::Many => return Ok(None),
             PointKey::One(key, implied) => (draft.key.insert(key), implied),
         };
-        let mut decision = self.decision(plan, step, target, implied);
+        let mut decision = decision(self, plan, step, target, implied);
         let mut change = |old: &[u8], new: &mut Vec<u8>| decision.decide(old, new);
         let updated = self.txn.update_now(&target.table.engine, key, &mut change, &mut draft.update)?;
         draft.met = decision.met;
-        updated.into_iter().for_each(|updated| self.count_read(updated));
+        updated.into_iter().for_each(|updated| count_read(self, updated));
         updated.map(|updated| decision.outcome(updated)).transpose()
     }
+}
 
-    /// Goes on with a point change that has to wait, or begins it. `None`: it is another kind of change.
-    pub(super) async fn change_point(
-        &mut self,
-        plan: &ChangePlan,
-        draft: PointDraft,
-    ) -> SqlResult<Option<Changed>> {
-        let Some((shape, step, source, target)) = target(plan) else { return Ok(None) };
-        if limits(&plan.select.limit, self.eval)?.0 == 0 {
-            return Ok(Some(Changed::default()));
-        }
-        let key = match draft.key {
-            Some(key) => key,
-            None => match self.point_key(shape, source)? {
-                PointKey::Nowhere => return Ok(Some(Changed::default())),
-                PointKey::Many => return Ok(None),
-                PointKey::One(key, _) => key,
-            },
-        };
-        let mut decision = self.decision(plan, step, target, None);
-        decision.met = draft.met;
-        let mut change = |old: &[u8], new: &mut Vec<u8>| decision.decide(old, new);
-        let updated = self.txn.update_waiting(&target.table.engine, &key, &mut change, draft.update).await?;
-        self.count_read(updated);
-        decision.outcome(updated).map(Some)
+/// Goes on with a point change that has to wait, or begins it. `None`: it is another kind of change.
+pub(super) async fn change_point(
+    exec: &mut Exec<'_>,
+    plan: &ChangePlan,
+    draft: PointDraft,
+) -> SqlResult<Option<Changed>> {
+    let Some((shape, step, source, target)) = target(plan) else { return Ok(None) };
+    if limits(&plan.select.limit, exec.eval)?.0 == 0 {
+        return Ok(Some(Changed::default()));
     }
+    let key = match draft.key {
+        Some(key) => key,
+        None => match point::point_key(exec, shape, source)? {
+            PointKey::Nowhere => return Ok(Some(Changed::default())),
+            PointKey::Many => return Ok(None),
+            PointKey::One(key, _) => key,
+        },
+    };
+    let mut decision = decision(exec, plan, step, target, None);
+    decision.met = draft.met;
+    let mut change = |old: &[u8], new: &mut Vec<u8>| decision.decide(old, new);
+    let updated = exec.txn.update_waiting(&target.table.engine, &key, &mut change, draft.update).await?;
+    count_read(exec, updated);
+    decision.outcome(updated).map(Some)
+}
 
-    /// The row was read to be changed. One that a scan has found is counted there.
-    fn count_read(&self, updated: Updated) {
-        if updated != Updated::Missing {
-            self.session.entry.card.rows().read.add(1);
-        }
+/// The row was read to be changed. One that a scan has found is counted there.
+fn count_read(exec: &Exec<'_>, updated: Updated) {
+    if updated != Updated::Missing {
+        exec.session.entry.card.rows().read.add(1);
     }
+}
 
-    fn decision<'d>(
-        &self,
-        plan: &ChangePlan,
-        step: &'d Step,
-        target: &'d ChangeTarget,
-        implied: Option<usize>,
-    ) -> Decision<'d>
-    where
-        'e: 'd,
-    {
-        let storing = Storing { eval: self.eval, strict: self.is_strict() && !plan.ignore, row: 1 };
-        Decision { step, target, storing, ignore: plan.ignore, implied, met: false, failed: None }
-    }
+fn decision<'e: 'd, 'd>(
+    exec: &Exec<'e>,
+    plan: &ChangePlan,
+    step: &'d Step,
+    target: &'d ChangeTarget,
+    implied: Option<usize>,
+) -> Decision<'d> {
+    let storing = Storing { eval: exec.eval, strict: apply::is_strict(exec) && !plan.ignore, row: 1 };
+    Decision { step, target, storing, ignore: plan.ignore, implied, met: false, failed: None }
 }

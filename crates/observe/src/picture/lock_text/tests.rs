@@ -1,5 +1,5 @@
 //! The lines, word for word.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
 use super::*;
 use crate::picture::statement_state;
 use std::time::Duration;
