@@ -2,13 +2,14 @@
 //!
 //! Hex and bit literals are numbers, unless the other operand is bytes and no literal.
 
-use super::build::{Builder, boxed};
-use super::literal::number_of_hex;
-use super::{ArithmeticOp, Call, EvalContext, Expr, ScalarFunction, Typed};
 use turnstile_syntax::ast;
 use turnstile_values::error::{SqlError, SqlResult};
 use turnstile_values::types::{ColumnType, ExprType};
 use turnstile_values::value::{Value, to_bytes, to_u64_bits};
+
+use super::build::{Builder, boxed};
+use super::literal::number_of_hex;
+use super::{ArithmeticOp, Call, EvalContext, Expr, ScalarFunction, Typed};
 
 fn is_bytes(typed: &Typed) -> bool {
     typed.kind.column.is_binary_string()
@@ -22,49 +23,47 @@ fn called(name: &'static str, function: ScalarFunction, operands: Vec<Typed>, le
     Typed { expr: call.into_expr(), kind: ExprType::new(column, nullable) }
 }
 
-impl Builder<'_> {
-    /// Two operands of a bit operator as the bytes that they are; the operands again where they are numbers.
-    pub(super) fn bits_of_bytes(
-        &mut self,
-        op: ArithmeticOp,
-        written: [&ast::Expr; 2],
-        bound: [Typed; 2],
-    ) -> SqlResult<Result<Typed, [Typed; 2]>> {
-        let length = bound.iter().map(|one| one.kind.column.text_length()).max().unwrap_or(0);
-        let pair: (&'static str, ScalarFunction) = match op {
-            ArithmeticOp::BitAnd => ("&", all_set),
-            ArithmeticOp::BitOr => ("|", any_set),
-            ArithmeticOp::BitXor => ("^", one_set),
-            ArithmeticOp::ShiftLeft | ArithmeticOp::ShiftRight if is_bytes(&bound[0]) => {
-                let left = op == ArithmeticOp::ShiftLeft;
-                let function: ScalarFunction = if left { shifted_left } else { shifted_right };
-                let length = bound[0].kind.column.text_length();
-                return Ok(Ok(called(if left { "<<" } else { ">>" }, function, bound.into(), length)));
-            }
-            _ => return Ok(Err(bound)),
-        };
-        let fits = |at: usize| {
-            let literal = number_of_hex(written[at]).is_some() || bound[at].kind.column == ColumnType::Null;
-            is_bytes(&bound[at]) || literal
-        };
-        if !bound.iter().any(is_bytes) || !fits(0) || !fits(1) {
-            return Ok(Err(bound));
+/// Two operands of a bit operator as the bytes that they are; the operands again where they are numbers.
+pub(super) fn bits_of_bytes(
+    builder: &mut Builder<'_>,
+    op: ArithmeticOp,
+    written: [&ast::Expr; 2],
+    bound: [Typed; 2],
+) -> SqlResult<Result<Typed, [Typed; 2]>> {
+    let length = bound.iter().map(|one| one.kind.column.text_length()).max().unwrap_or(0);
+    let pair: (&'static str, ScalarFunction) = match op {
+        ArithmeticOp::BitAnd => ("&", all_set),
+        ArithmeticOp::BitOr => ("|", any_set),
+        ArithmeticOp::BitXor => ("^", one_set),
+        ArithmeticOp::ShiftLeft | ArithmeticOp::ShiftRight if is_bytes(&bound[0]) => {
+            let left = op == ArithmeticOp::ShiftLeft;
+            let function: ScalarFunction = if left { shifted_left } else { shifted_right };
+            let length = bound[0].kind.column.text_length();
+            return Ok(Ok(called(if left { "<<" } else { ">>" }, function, bound.into(), length)));
         }
-        let mut operands = Vec::with_capacity(2);
-        for (one, typed) in written.into_iter().zip(bound) {
-            operands.push(if number_of_hex(one).is_some() { self.build(one)? } else { typed });
-        }
-        Ok(Ok(called(pair.0, pair.1, operands, length)))
+        _ => return Ok(Err(bound)),
+    };
+    let fits = |at: usize| {
+        let literal = number_of_hex(written[at]).is_some() || bound[at].kind.column == ColumnType::Null;
+        is_bytes(&bound[at]) || literal
+    };
+    if !bound.iter().any(is_bytes) || !fits(0) || !fits(1) {
+        return Ok(Err(bound));
     }
+    let mut operands = Vec::with_capacity(2);
+    for (one, typed) in written.into_iter().zip(bound) {
+        operands.push(if number_of_hex(one).is_some() { builder.build(one)? } else { typed });
+    }
+    Ok(Ok(called(pair.0, pair.1, operands, length)))
+}
 
-    /// `~operand` of bytes; the operand again if it is a number.
-    pub(super) fn bytes_inverted(operand: Typed) -> Result<Typed, Box<Expr>> {
-        if !is_bytes(&operand) {
-            return Err(boxed(operand));
-        }
-        let length = operand.kind.column.text_length();
-        Ok(called("~", inverted, vec![operand], length))
+/// `~operand` of bytes; the operand again if it is a number.
+pub(super) fn bytes_inverted(operand: Typed) -> Result<Typed, Box<Expr>> {
+    if !is_bytes(&operand) {
+        return Err(boxed(operand));
     }
+    let length = operand.kind.column.text_length();
+    Ok(called("~", inverted, vec![operand], length))
 }
 
 fn bytewise(arguments: &[Value], combined: fn(u8, u8) -> u8) -> SqlResult<Value> {

@@ -12,12 +12,6 @@
 //! | a date, a time | numbers that say moments | dates, times of day |
 //! | a year | texts of days, and no numbers | no years |
 
-use super::beside_column::of_moment_in_list;
-use super::build::Builder;
-use super::class::is_settled;
-use super::parameter::{among_days, is_given};
-use super::predicate::moment_beside;
-use super::{Call, EvalContext, Expr, NoRow, NoSession, ScalarFunction, Typed, Warnings};
 use turnstile_syntax::ast;
 use turnstile_values::datetime::{self, DateRules};
 use turnstile_values::error::{SqlError, SqlResult};
@@ -26,6 +20,14 @@ use turnstile_values::value::{
     Value, apply_offset, parse_integer_prefix, shown_value, tell_delimiter, to_bytes, to_date_time, to_i64,
     to_time,
 };
+
+use super::beside_column::of_moment_in_list;
+use super::build::Builder;
+use super::class::is_settled;
+use super::parameter::{among_days, is_given};
+use super::predicate::moment_beside;
+use super::{Call, EvalContext, Expr, NoRow, NoSession, ScalarFunction, Typed, Warnings};
+use crate::expr::class;
 
 /// What texts beside dates are.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -61,48 +63,49 @@ fn is_read(expr: &Expr) -> bool {
     )
 }
 
-impl Builder<'_> {
-    /// Turns candidates into what they are read as; gives the operand as that too.
-    pub(super) fn candidates_read(
-        &self,
-        written: &ast::Expr,
-        operand: Typed,
-        candidates: &mut [Typed],
-    ) -> Typed {
-        if candidates.len() < 2 || !candidates.iter().all(|one| is_settled(&one.expr)) {
-            return operand;
+/// Turns candidates into what they are read as; gives the operand as that too.
+pub(super) fn candidates_read(
+    builder: &Builder<'_>,
+    written: &ast::Expr,
+    operand: Typed,
+    candidates: &mut [Typed],
+) -> Typed {
+    if candidates.len() < 2 || !candidates.iter().all(|one| is_settled(&one.expr)) {
+        return operand;
+    }
+    let column = &operand.kind.column;
+    let moments = reads_moments(&operand, candidates);
+    let number = |one: &Typed| one.kind.column.is_numeric() || one.kind.column == ColumnType::Null;
+    if is_date_or_time(column) && candidates.iter().all(number) {
+        candidates.iter_mut().for_each(|one| *one = of_moment_in_list(column, one.clone()));
+    }
+    if moments {
+        let kind = ColumnType::DateTime { fsp: 6 };
+        for one in candidates.iter_mut().filter(|one| is_read_as_moment(&operand, one)) {
+            *one = known(builder, called("timestamp", moment_of_number, one.clone(), None, kind.clone()));
         }
-        let column = &operand.kind.column;
-        let moments = reads_moments(&operand, candidates);
-        let number = |one: &Typed| one.kind.column.is_numeric() || one.kind.column == ColumnType::Null;
-        if is_date_or_time(column) && candidates.iter().all(number) {
-            candidates.iter_mut().for_each(|one| *one = of_moment_in_list(column, one.clone()));
+        return operand;
+    }
+    if reads_whole(&operand, candidates) {
+        for one in candidates.iter_mut().filter(|one| one.kind.column != ColumnType::Null) {
+            *one = known(builder, called("whole", whole, one.clone(), None, ColumnType::BIGINT));
         }
-        if moments {
-            let kind = ColumnType::DateTime { fsp: 6 };
-            for one in candidates.iter_mut().filter(|one| is_read_as_moment(&operand, one)) {
-                *one = self.known(called("timestamp", moment_of_number, one.clone(), None, kind.clone()));
-            }
-            return operand;
+        return operand;
+    }
+    let text = is_text(&operand.kind.column);
+    if text && candidates.iter().any(|one| one.kind.column.is_numeric()) {
+        for one in candidates.iter_mut().filter(|one| is_date_or_time(&one.kind.column)) {
+            *one = class::as_text(builder, one.clone());
         }
-        if reads_whole(&operand, candidates) {
-            for one in candidates.iter_mut().filter(|one| one.kind.column != ColumnType::Null) {
-                *one = self.known(called("whole", whole, one.clone(), None, ColumnType::BIGINT));
-            }
-            return operand;
-        }
-        let text = is_text(&operand.kind.column);
-        if text && candidates.iter().any(|one| one.kind.column.is_numeric()) {
-            for one in candidates.iter_mut().filter(|one| is_date_or_time(&one.kind.column)) {
-                *one = self.as_text(one.clone());
-            }
-            return operand;
-        }
-        let Some(reading) = reading(&operand, candidates) else { return operand };
-        let name = if text { name_of(written) } else { None };
-        let prepared = self.read_among_days(&operand, candidates);
-        for one in candidates.iter_mut().filter(|one| is_text(&one.kind.column)) {
-            *one = self.known(match reading {
+        return operand;
+    }
+    let Some(reading) = reading(&operand, candidates) else { return operand };
+    let name = if text { name_of(written) } else { None };
+    let prepared = read_among_days(builder, &operand, candidates);
+    for one in candidates.iter_mut().filter(|one| is_text(&one.kind.column)) {
+        *one = known(
+            builder,
+            match reading {
                 Reading::Date if prepared => {
                     called("date", moment_or_none, one.clone(), None, ColumnType::DateTime { fsp: 6 })
                 }
@@ -113,54 +116,52 @@ impl Builder<'_> {
                     called("date", date_or_none, one.clone(), None, ColumnType::DateTime { fsp: 6 })
                 }
                 _ => read(one.clone(), reading, name.as_deref()),
-            });
-        }
-        match (text, reading) {
-            (true, Reading::Moment) => read(operand, reading, name.as_deref()),
-            // What a branch gives is unknown if it is no day or time.
-            (true, Reading::Date) if is_chosen(&operand.expr) => {
-                called("date", date_or_unknown, operand, None, ColumnType::DateTime { fsp: 6 })
-            }
-            (true, Reading::Time) if is_chosen(&operand.expr) => {
-                called("time", time_or_unknown, operand, None, ColumnType::Time { fsp: 6 })
-            }
-            // A text that is no day or time is equal to none, not even to another such text.
-            (true, Reading::Date) => {
-                called("date", date_or_never, operand, None, ColumnType::DateTime { fsp: 6 })
-            }
-            (true, Reading::Time) => {
-                called("time", time_or_never, operand, None, ColumnType::Time { fsp: 6 })
-            }
-            (false, _) => operand,
-        }
+            },
+        );
     }
-
-    /// Whether a parameter is among the candidates of a date; those that do not fit are read as days then.
-    fn read_among_days(&self, operand: &Typed, candidates: &mut [Typed]) -> bool {
-        let days = operand.kind.column == ColumnType::Date && self.resolver.is_prepared();
-        let prepared = days && candidates.iter().any(|one| is_given(&one.expr));
-        if prepared {
-            candidates.iter_mut().for_each(|one| *one = among_days(one.clone()));
+    match (text, reading) {
+        (true, Reading::Moment) => read(operand, reading, name.as_deref()),
+        // What a branch gives is unknown if it is no day or time.
+        (true, Reading::Date) if is_chosen(&operand.expr) => {
+            called("date", date_or_unknown, operand, None, ColumnType::DateTime { fsp: 6 })
         }
-        prepared
+        (true, Reading::Time) if is_chosen(&operand.expr) => {
+            called("time", time_or_unknown, operand, None, ColumnType::Time { fsp: 6 })
+        }
+        // A text that is no day or time is equal to none, not even to another such text.
+        (true, Reading::Date) => {
+            called("date", date_or_never, operand, None, ColumnType::DateTime { fsp: 6 })
+        }
+        (true, Reading::Time) => called("time", time_or_never, operand, None, ColumnType::Time { fsp: 6 }),
+        (false, _) => operand,
     }
+}
 
-    /// What is worked out of a literal, with what there is to tell of it; as it is, if it cannot be.
-    fn known(&self, typed: Typed) -> Typed {
-        let Expr::Call(call) = &typed.expr else { return typed };
-        if !matches!(call.arguments.first(), Some(Expr::Literal(_))) {
-            return typed;
+/// Whether a parameter is among the candidates of a date; those that do not fit are read as days then.
+fn read_among_days(builder: &Builder<'_>, operand: &Typed, candidates: &mut [Typed]) -> bool {
+    let days = operand.kind.column == ColumnType::Date && builder.resolver.is_prepared();
+    let prepared = days && candidates.iter().any(|one| is_given(&one.expr));
+    if prepared {
+        candidates.iter_mut().for_each(|one| *one = among_days(one.clone()));
+    }
+    prepared
+}
+
+/// What is worked out of a literal, with what there is to tell of it; as it is, if it cannot be.
+fn known(builder: &Builder<'_>, typed: Typed) -> Typed {
+    let Expr::Call(call) = &typed.expr else { return typed };
+    if !matches!(call.arguments.first(), Some(Expr::Literal(_))) {
+        return typed;
+    }
+    let warnings = Warnings::new();
+    let settings = *builder.settings;
+    let context = EvalContext { settings, parameters: &[], session: &NoSession, warnings: &warnings };
+    match typed.expr.eval(&NoRow, &context) {
+        Ok(value) => {
+            warnings.list().into_iter().for_each(|one| builder.resolver.warn(one.error));
+            Typed { expr: Expr::Literal(value), kind: typed.kind }
         }
-        let warnings = Warnings::new();
-        let settings = *self.settings;
-        let context = EvalContext { settings, parameters: &[], session: &NoSession, warnings: &warnings };
-        match typed.expr.eval(&NoRow, &context) {
-            Ok(value) => {
-                warnings.list().into_iter().for_each(|one| self.resolver.warn(one.error));
-                Typed { expr: Expr::Literal(value), kind: typed.kind }
-            }
-            Err(_) => typed,
-        }
+        Err(_) => typed,
     }
 }
 

@@ -2,53 +2,52 @@
 //! its offset. Only a literal beside a column of moments in a condition is kept as the column would keep it:
 //! as the moment in the session's time zone.
 
-use super::build::Builder;
-use super::class::{is_column, is_document, is_settled};
-use super::{Call, EvalContext, Expr, Typed};
 use turnstile_values::datetime::{self, DateRules, DateTime};
 use turnstile_values::error::SqlResult;
 use turnstile_values::types::{ColumnType, ExprType};
 use turnstile_values::value::{Value, apply_offset};
 
+use super::build::Builder;
+use super::class::{is_column, is_document, is_settled};
+use super::{Call, EvalContext, Expr, Typed};
+
 /// Sign, hours, colon and minutes.
 const OFFSET_BYTES: usize = 6;
 
-impl Builder<'_> {
-    /// A constant beside a date, compared by an operator.
-    pub(super) fn offset_beside(&self, moment: &Typed, other: Typed) -> Typed {
-        let kept = matches!(moment.kind.column, ColumnType::DateTime { .. } | ColumnType::Timestamp { .. })
-            && self.is_of_table(moment)
-            && self.resolver.condition_clause().is_some()
-            && matches!(other.expr, Expr::Literal(_) | Expr::Parameter(_));
-        if kept { other } else { self.without_offset(other) }
-    }
+/// A constant beside a date, compared by an operator.
+pub(super) fn offset_beside(builder: &Builder<'_>, moment: &Typed, other: Typed) -> Typed {
+    let kept = matches!(moment.kind.column, ColumnType::DateTime { .. } | ColumnType::Timestamp { .. })
+        && is_of_table(builder, moment)
+        && builder.resolver.condition_clause().is_some()
+        && matches!(other.expr, Expr::Literal(_) | Expr::Parameter(_));
+    if kept { other } else { offset_dropped(builder, other) }
+}
 
-    fn is_of_table(&self, typed: &Typed) -> bool {
-        match typed.expr {
-            Expr::Column(at) | Expr::TimestampColumn(at) => self.resolver.is_stored(at),
-            _ => false,
-        }
+fn is_of_table(builder: &Builder<'_>, typed: &Typed) -> bool {
+    match typed.expr {
+        Expr::Column(at) | Expr::TimestampColumn(at) => builder.resolver.is_stored(at),
+        _ => false,
     }
+}
 
-    /// A constant text beside dates without its offset.
-    pub(super) fn without_offset(&self, typed: Typed) -> Typed {
-        let kind = &typed.kind.column;
-        if !kind.is_character() || is_document(kind) {
-            return typed;
+/// A constant text beside dates without its offset.
+pub(super) fn offset_dropped(builder: &Builder<'_>, typed: Typed) -> Typed {
+    let kind = &typed.kind.column;
+    if !kind.is_character() || is_document(kind) {
+        return typed;
+    }
+    match &typed.expr {
+        Expr::Literal(value) => match cut(value) {
+            Some(value) => Typed { expr: Expr::Literal(value), kind: typed.kind },
+            None => typed,
+        },
+        Expr::Parameter(_) if builder.resolver.is_prepared() => typed,
+        expr if is_settled(expr) => {
+            let call =
+                Call::new("without offset", without_offset, vec![typed.expr], typed.kind.column.clone());
+            Typed { expr: call.into_expr(), kind: typed.kind }
         }
-        match &typed.expr {
-            Expr::Literal(value) => match cut(value) {
-                Some(value) => Typed { expr: Expr::Literal(value), kind: typed.kind },
-                None => typed,
-            },
-            Expr::Parameter(_) if self.resolver.is_prepared() => typed,
-            expr if is_settled(expr) => {
-                let call =
-                    Call::new("without offset", without_offset, vec![typed.expr], typed.kind.column.clone());
-                Typed { expr: call.into_expr(), kind: typed.kind }
-            }
-            _ => typed,
-        }
+        _ => typed,
     }
 }
 

@@ -2,15 +2,16 @@
 //! is what the other operands are, and where all are open, what the operation around them makes of it. The
 //! grid of contexts is recorded in `tests/mysql/parameter_types.test`.
 
-use super::build::Builder;
-use super::parameter::{Hold, ParameterKind, is_misfit_moment};
-use super::{ArithmeticOp, Call, EvalContext, Expr, Typed};
 use turnstile_syntax::ast::{self, BinaryOp, UnaryOp};
 use turnstile_values::collation::Collation;
 use turnstile_values::error::SqlResult;
 use turnstile_values::mixing::{Derivation, Repertoire, Traits};
 use turnstile_values::types::{ColumnType, ExprType};
 use turnstile_values::value::{Value, equal_null_safe};
+
+use super::build::Builder;
+use super::parameter::{Hold, ParameterKind, is_misfit_moment};
+use super::{ArithmeticOp, Call, EvalContext, Expr, Typed};
 
 /// Whether the context of an expression decides what the parameters in it are.
 pub(super) fn is_open(expr: &ast::Expr) -> bool {
@@ -67,62 +68,6 @@ fn is_arithmetic(op: BinaryOp) -> bool {
 }
 
 impl Builder<'_> {
-    /// The operands of one operation: the open ones are what the first of the others is, and `alone` where
-    /// there is no other.
-    pub(super) fn settle(
-        &self,
-        hold: Hold,
-        written: &[&ast::Expr],
-        bound: &[Typed],
-        alone: Option<ParameterKind>,
-    ) {
-        if !self.resolver.derives() {
-            return;
-        }
-        let closed = written.iter().zip(bound).find(|(one, _)| !is_open(one));
-        match (closed, alone) {
-            (Some((_, typed)), _) => {
-                let of_null = typed.kind.traits.derivation == Derivation::Ignorable;
-                let own = ParameterKind::of_column(&typed.kind.column);
-                self.settle_all(written, hold, if of_null { ParameterKind::OfNull } else { own })
-            }
-            (None, Some(kind)) => self.settle_all(written, Hold::Weak, kind),
-            (None, None) => {}
-        }
-    }
-
-    /// The operand of `-` or `~`.
-    pub(super) fn settle_unary(&self, op: UnaryOp, operand: &ast::Expr) {
-        match op {
-            UnaryOp::Negate => self.settle_all(&[operand], Hold::Weak, ParameterKind::Double),
-            UnaryOp::BitNot => self.settle_all(&[operand], Hold::Beside, ParameterKind::Bytes),
-            UnaryOp::Not | UnaryOp::Binary => {}
-        }
-    }
-
-    /// The operands of an operator of arithmetic or of bits.
-    pub(super) fn settle_operation(&self, op: ArithmeticOp, written: [&ast::Expr; 2], bound: &[Typed]) {
-        match op {
-            ArithmeticOp::ShiftLeft | ArithmeticOp::ShiftRight => {
-                self.settle_all(&written[..1], Hold::Beside, ParameterKind::Bytes);
-                self.settle_all(&written[1..], Hold::Beside, ParameterKind::Int);
-            }
-            // A date is divided as a moment is: the divisor keeps what is behind its point.
-            ArithmeticOp::IntegerDivide if written.iter().all(|one| is_open(one)) => {
-                self.settle_all(&written, Hold::Weak, ParameterKind::Int);
-            }
-            ArithmeticOp::IntegerDivide if bound.iter().any(|one| one.kind.column == ColumnType::Date) => {
-                self.settle_all(&written, Hold::Computed, ParameterKind::DateTime);
-            }
-            _ if bound.iter().any(|one| one.kind.column.is_temporal()) => {
-                let hold = if op.is_of_bits() { Hold::Bits } else { Hold::Computed };
-                self.settle(hold, &written, bound, Some(ParameterKind::Double));
-            }
-            op if op.is_of_bits() => self.settle(Hold::Beside, &written, bound, Some(ParameterKind::Bytes)),
-            _ => self.settle(Hold::Beside, &written, bound, Some(ParameterKind::Double)),
-        }
-    }
-
     /// Open expressions are of a kind, whatever stands beside them.
     pub fn settle_all(&self, written: &[&ast::Expr], hold: Hold, kind: ParameterKind) {
         if !self.resolver.derives() {
@@ -147,13 +92,6 @@ impl Builder<'_> {
         }
     }
 
-    /// A value that a column of this type is given.
-    pub(super) fn settle_given(&self, written: &ast::Expr, column: &ColumnType) {
-        let kind = ParameterKind::of_column(column);
-        let direct = matches!(written, ast::Expr::Parameter(_));
-        self.settle_all(&[written], if direct { Hold::Stored } else { Hold::Output }, kind);
-    }
-
     /// A value of a query, or one of several, whose rows a column of this type is given: a text that says a
     /// date or a time is that.
     pub fn settle_selected(&self, written: &ast::Expr, column: &ColumnType, joined: bool) {
@@ -162,81 +100,113 @@ impl Builder<'_> {
             false if joined && matches!(written, ast::Expr::Parameter(_)) => {
                 self.settle_all(&[written], Hold::Joined, ParameterKind::of_column(column))
             }
-            false => self.settle_given(written, column),
+            false => settle_given(self, written, column),
         }
     }
+}
 
-    /// The arguments of a function of the table.
-    pub(super) fn settle_arguments(&self, name: &str, written: &[ast::Expr], bound: &[Typed]) {
-        if !self.resolver.derives() {
-            return;
+/// The operands of one operation: the open ones are what the first of the others is, and `alone` where
+/// there is no other.
+pub(super) fn settle(
+    builder: &Builder<'_>,
+    hold: Hold,
+    written: &[&ast::Expr],
+    bound: &[Typed],
+    alone: Option<ParameterKind>,
+) {
+    if !builder.resolver.derives() {
+        return;
+    }
+    let closed = written.iter().zip(bound).find(|(one, _)| !is_open(one));
+    match (closed, alone) {
+        (Some((_, typed)), _) => {
+            let of_null = typed.kind.traits.derivation == Derivation::Ignorable;
+            let own = ParameterKind::of_column(&typed.kind.column);
+            builder.settle_all(written, hold, if of_null { ParameterKind::OfNull } else { own })
         }
-        let parts: Vec<&ast::Expr> = written.iter().collect();
-        match name {
-            "mod" => self.settle(Hold::Beside, &parts, bound, Some(ParameterKind::Double)),
-            "greatest" | "least" => self.settle(Hold::Output, &parts, bound, Some(ParameterKind::Text)),
-            "round" | "truncate" => {
-                let (number, places) = parts.split_at(parts.len().min(1));
-                self.settle_all(number, Hold::Beside, ParameterKind::Decimal);
-                self.settle_all(places, Hold::Pinned, ParameterKind::Int);
-            }
-            "timediff" => {
-                let temporal = bound.iter().any(|one| one.kind.column.is_temporal());
-                let hold = if temporal { Hold::Argument } else { Hold::Beside };
-                self.settle(hold, &parts, bound, Some(ParameterKind::Text));
-            }
-            "abs" | "ceil" | "ceiling" | "floor" => {
-                self.settle_all(&parts, Hold::Weak, ParameterKind::Double)
-            }
-            "sign" | "sqrt" | "exp" | "ln" | "log" | "log2" | "log10" | "pow" | "power" | "sin" | "cos"
-            | "tan" | "cot" | "asin" | "acos" | "atan" | "atan2" | "radians" | "degrees" => {
-                self.settle_all(&parts, Hold::Beside, ParameterKind::Double)
-            }
-            "bit_count" => self.settle_all(&parts, Hold::Beside, ParameterKind::Bytes),
-            _ => {
-                for (nth, part) in parts.iter().enumerate() {
-                    self.settle_argument(name, nth, part);
-                }
+        (None, Some(kind)) => builder.settle_all(written, Hold::Weak, kind),
+        (None, None) => {}
+    }
+}
+
+/// The operand of `-` or `~`.
+pub(super) fn settle_unary(builder: &Builder<'_>, op: UnaryOp, operand: &ast::Expr) {
+    match op {
+        UnaryOp::Negate => builder.settle_all(&[operand], Hold::Weak, ParameterKind::Double),
+        UnaryOp::BitNot => builder.settle_all(&[operand], Hold::Beside, ParameterKind::Bytes),
+        UnaryOp::Not | UnaryOp::Binary => {}
+    }
+}
+
+/// The operands of an operator of arithmetic or of bits.
+pub(super) fn settle_operation(
+    builder: &Builder<'_>,
+    op: ArithmeticOp,
+    written: [&ast::Expr; 2],
+    bound: &[Typed],
+) {
+    match op {
+        ArithmeticOp::ShiftLeft | ArithmeticOp::ShiftRight => {
+            builder.settle_all(&written[..1], Hold::Beside, ParameterKind::Bytes);
+            builder.settle_all(&written[1..], Hold::Beside, ParameterKind::Int);
+        }
+        // A date is divided as a moment is: the divisor keeps what is behind its point.
+        ArithmeticOp::IntegerDivide if written.iter().all(|one| is_open(one)) => {
+            builder.settle_all(&written, Hold::Weak, ParameterKind::Int);
+        }
+        ArithmeticOp::IntegerDivide if bound.iter().any(|one| one.kind.column == ColumnType::Date) => {
+            builder.settle_all(&written, Hold::Computed, ParameterKind::DateTime);
+        }
+        _ if bound.iter().any(|one| one.kind.column.is_temporal()) => {
+            let hold = if op.is_of_bits() { Hold::Bits } else { Hold::Computed };
+            settle(builder, hold, &written, bound, Some(ParameterKind::Double));
+        }
+        op if op.is_of_bits() => settle(builder, Hold::Beside, &written, bound, Some(ParameterKind::Bytes)),
+        _ => settle(builder, Hold::Beside, &written, bound, Some(ParameterKind::Double)),
+    }
+}
+
+/// A value that a column of this type is given.
+pub(super) fn settle_given(builder: &Builder<'_>, written: &ast::Expr, column: &ColumnType) {
+    let kind = ParameterKind::of_column(column);
+    let direct = matches!(written, ast::Expr::Parameter(_));
+    builder.settle_all(&[written], if direct { Hold::Stored } else { Hold::Output }, kind);
+}
+
+/// The arguments of a function of the table.
+pub(super) fn settle_arguments(builder: &Builder<'_>, name: &str, written: &[ast::Expr], bound: &[Typed]) {
+    if !builder.resolver.derives() {
+        return;
+    }
+    let parts: Vec<&ast::Expr> = written.iter().collect();
+    match name {
+        "mod" => settle(builder, Hold::Beside, &parts, bound, Some(ParameterKind::Double)),
+        "greatest" | "least" => settle(builder, Hold::Output, &parts, bound, Some(ParameterKind::Text)),
+        "round" | "truncate" => {
+            let (number, places) = parts.split_at(parts.len().min(1));
+            builder.settle_all(number, Hold::Beside, ParameterKind::Decimal);
+            builder.settle_all(places, Hold::Pinned, ParameterKind::Int);
+        }
+        "timediff" => {
+            let temporal = bound.iter().any(|one| one.kind.column.is_temporal());
+            let hold = if temporal { Hold::Argument } else { Hold::Beside };
+            settle(builder, hold, &parts, bound, Some(ParameterKind::Text));
+        }
+        "abs" | "ceil" | "ceiling" | "floor" => builder.settle_all(&parts, Hold::Weak, ParameterKind::Double),
+        "sign" | "sqrt" | "exp" | "ln" | "log" | "log2" | "log10" | "pow" | "power" | "sin" | "cos"
+        | "tan" | "cot" | "asin" | "acos" | "atan" | "atan2" | "radians" | "degrees" => {
+            builder.settle_all(&parts, Hold::Beside, ParameterKind::Double)
+        }
+        "bit_count" => builder.settle_all(&parts, Hold::Beside, ParameterKind::Bytes),
+        _ => {
+            for (nth, part) in parts.iter().enumerate() {
+                builder.settle_argument(name, nth, part);
             }
         }
     }
 }
 
 impl Builder<'_> {
-    /// A `?`: its type is the value's, announced as a long string.
-    pub(super) fn parameter(&self, position: u32) -> Typed {
-        let collation = self.settings.connection_collation;
-        Typed {
-            expr: Expr::Parameter(position as usize),
-            kind: ExprType::nullable(ColumnType::Varchar { length: 16_383, collation })
-                .with_traits(Traits { derivation: Derivation::Coercible, repertoire: Repertoire::Unicode }),
-        }
-    }
-
-    /// Whether it is the argument of BIT_COUNT, which counts the bits of bytes.
-    pub(super) fn counts_given_bits(name: &str, argument: &ast::Expr) -> bool {
-        name == "bit_count" && matches!(argument, ast::Expr::Parameter(_))
-    }
-
-    /// That argument: a text is its bytes.
-    pub(super) fn given_bits(&mut self, argument: &ast::Expr) -> SqlResult<Typed> {
-        let given = self.build(argument)?;
-        let to = given.kind.column.clone();
-        Ok(if to.is_binary_string() { super::class::coerced(given, to) } else { given })
-    }
-
-    /// A date or a moment, and the amount of units that is added to it.
-    pub(super) fn settle_summands(&self, date: &ast::Expr, amount: &ast::Expr, unit: ast::IntervalUnit) {
-        let kind = crate::functions::summand_kind(unit);
-        self.settle_all(&[date], Hold::Argument, kind);
-        self.settle_all(&[amount], Hold::Pinned, crate::functions::amount_kind(unit));
-    }
-
-    /// Moments that are read by what the grammar knows.
-    pub(super) fn settle_moments(&self, written: &[&ast::Expr]) {
-        self.settle_all(written, Hold::Read, ParameterKind::DateTime);
-    }
-
     /// One argument of a function.
     pub fn settle_argument(&self, name: &str, nth: usize, part: &ast::Expr) {
         use ParameterKind as Kind;
@@ -249,6 +219,45 @@ impl Builder<'_> {
         };
         self.settle_all(&[part], hold, kind);
     }
+}
+
+/// A `?`: its type is the value's, announced as a long string.
+pub(super) fn parameter(builder: &Builder<'_>, position: u32) -> Typed {
+    let collation = builder.settings.connection_collation;
+    Typed {
+        expr: Expr::Parameter(position as usize),
+        kind: ExprType::nullable(ColumnType::Varchar { length: 16_383, collation })
+            .with_traits(Traits { derivation: Derivation::Coercible, repertoire: Repertoire::Unicode }),
+    }
+}
+
+/// Whether it is the argument of BIT_COUNT, which counts the bits of bytes.
+pub(super) fn counts_given_bits(name: &str, argument: &ast::Expr) -> bool {
+    name == "bit_count" && matches!(argument, ast::Expr::Parameter(_))
+}
+
+/// That argument: a text is its bytes.
+pub(super) fn given_bits(builder: &mut Builder<'_>, argument: &ast::Expr) -> SqlResult<Typed> {
+    let given = builder.build(argument)?;
+    let to = given.kind.column.clone();
+    Ok(if to.is_binary_string() { super::class::coerced(given, to) } else { given })
+}
+
+/// A date or a moment, and the amount of units that is added to it.
+pub(super) fn settle_summands(
+    builder: &Builder<'_>,
+    date: &ast::Expr,
+    amount: &ast::Expr,
+    unit: ast::IntervalUnit,
+) {
+    let kind = crate::functions::summand_kind(unit);
+    builder.settle_all(&[date], Hold::Argument, kind);
+    builder.settle_all(&[amount], Hold::Pinned, crate::functions::amount_kind(unit));
+}
+
+/// Moments that are read by what the grammar knows.
+pub(super) fn settle_moments(builder: &Builder<'_>, written: &[&ast::Expr]) {
+    builder.settle_all(written, Hold::Read, ParameterKind::DateTime);
 }
 
 /// `<=>` of a `?` that is read as a moment: what says none is NULL, but is not NULL's equal.
