@@ -11,6 +11,7 @@ mod doors;
 mod rooms;
 mod rules;
 mod source;
+mod types;
 
 use source::{Source, sources};
 
@@ -42,6 +43,11 @@ fn files_stay_small() {
 #[test]
 fn functions_stay_small() {
     check("function sizes", |source| rules::function_sizes(source, FUNCTION_LINES_MAX));
+}
+
+#[test]
+fn types_have_one_duty() {
+    fail_if_any("methods of a type", types::findings());
 }
 
 #[test]

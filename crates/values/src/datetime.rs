@@ -12,11 +12,9 @@
 mod format;
 mod interval;
 mod parse;
+mod time;
 mod week;
 mod zone;
-
-use std::cmp::Ordering;
-use std::fmt;
 
 pub use format::{PatternParts, format_by_pattern, parse_by_pattern};
 pub use format::{day_name, month_name};
@@ -27,15 +25,22 @@ pub use parse::{
     DateRules, Delimiter, Temporal, is_shaped_as_moment, parse_date_time, parse_number, parse_time,
     says_moment,
 };
+use std::cmp::Ordering;
+use std::fmt;
 pub use week::{day_of_week, day_of_year, week_number, year_week};
 pub use zone::{TimeZone, ZoneChange, adopt_system_zone, zone_changes, zone_names};
 
+pub use time::Time;
+
 /// Microseconds in a second.
 pub const SECOND_US: i64 = 1_000_000;
+
 /// Microseconds in a day.
 pub const DAY_US: i64 = 86_400 * SECOND_US;
+
 /// Largest magnitude of TIME: 838:59:59.
 pub const TIME_MAX_US: i64 = (838 * 3600 + 59 * 60 + 59) * SECOND_US;
+
 /// TO_DAYS('1970-01-01').
 const EPOCH_DAY: i64 = 719_528;
 
@@ -309,12 +314,15 @@ impl PartialEq for DateTime {
         self.packed == other.packed
     }
 }
+
 impl Eq for DateTime {}
+
 impl PartialOrd for DateTime {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
+
 impl Ord for DateTime {
     fn cmp(&self, other: &Self) -> Ordering {
         self.packed.cmp(&other.packed)
@@ -333,79 +341,5 @@ impl fmt::Display for DateTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {:02}:{:02}:{:02}", self.date(), self.hour(), self.minute(), self.second())?;
         write_fraction(f, i64::from(self.microsecond()), self.fsp)
-    }
-}
-
-/// A span of time or a time of day, signed.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Time {
-    /// Signed microseconds.
-    pub us: i64,
-    /// Fractional digits to show, 0..=6.
-    pub fsp: u8,
-}
-
-impl Time {
-    /// From signed microseconds, clamped to +-838:59:59.
-    pub fn clamped(us: i64, fsp: u8) -> Time {
-        Time { us: us.clamp(-TIME_MAX_US, TIME_MAX_US), fsp }
-    }
-
-    /// Rounded to `fsp` digits and clamped.
-    pub fn round_to(self, fsp: u8) -> Time {
-        Time::clamped(round_us(self.us, fsp), fsp)
-    }
-
-    /// Cut to `fsp` fractional digits.
-    pub fn truncate_to(self, fsp: u8) -> Time {
-        let unit = fraction_unit(fsp);
-        Time { us: self.us / unit * unit, fsp }
-    }
-
-    /// Hours, minutes, seconds, microseconds of the magnitude.
-    pub fn parts(self) -> (u32, u32, u32, u32) {
-        let magnitude = self.us.unsigned_abs();
-        let seconds = magnitude / SECOND_US as u64;
-        (
-            (seconds / 3600) as u32,
-            (seconds / 60 % 60) as u32,
-            (seconds % 60) as u32,
-            (magnitude % SECOND_US as u64) as u32,
-        )
-    }
-
-    /// The number hhmmss with the sign, without the fraction.
-    pub fn to_number(self) -> i64 {
-        let (hour, minute, second, _) = self.parts();
-        let number = i64::from(hour) * 10_000 + i64::from(minute) * 100 + i64::from(second);
-        if self.us < 0 { -number } else { number }
-    }
-}
-
-impl PartialEq for Time {
-    fn eq(&self, other: &Self) -> bool {
-        self.us == other.us
-    }
-}
-impl Eq for Time {}
-impl PartialOrd for Time {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for Time {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.us.cmp(&other.us)
-    }
-}
-
-impl fmt::Display for Time {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (hour, minute, second, microsecond) = self.parts();
-        if self.us < 0 {
-            write!(f, "-")?;
-        }
-        write!(f, "{hour:02}:{minute:02}:{second:02}")?;
-        write_fraction(f, i64::from(microsecond), self.fsp)
     }
 }

@@ -6,8 +6,8 @@
 //! number has more than 76 digits, whatever made it: so the product of two, and each with the other's scale,
 //! stay within the 512 bits of `Wide`, and every loop over digits ends.
 
-#[cfg(test)]
-mod tests;
+mod arithmetic;
+mod text;
 mod wide;
 
 use std::cmp::Ordering;
@@ -16,10 +16,14 @@ use std::hash::{Hash, Hasher};
 
 use wide::Wide;
 
+pub use text::Parsed;
+
 /// Most digits a DECIMAL has.
 pub const MAX_PRECISION: u8 = 65;
+
 /// Most digits after the point.
 pub const MAX_SCALE: u8 = 30;
+
 /// Digits a division adds to the dividend's scale, unless `div_precision_increment` says otherwise.
 pub const DIVISION_SCALE: u8 = 4;
 
@@ -29,6 +33,7 @@ const MAX_KEPT: u32 = 76;
 /// Digits behind a short average, which is a whole number or has a group of nine: no average has as many
 /// without them.
 const GUARD_DIGITS: u8 = 12;
+
 const GUARDED_GROUP: u8 = 9 + GUARD_DIGITS;
 
 /// An exact decimal number.
@@ -51,26 +56,6 @@ struct BigForm {
 /// The result has more than 65 digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Overflow;
-
-/// What parsing a text as a decimal found.
-#[derive(Debug, Clone)]
-pub struct Parsed {
-    /// The number; the largest one if it overflowed.
-    pub value: Decimal,
-    /// Bytes used, leading spaces included. 0 when there is no number.
-    pub consumed: usize,
-    /// The text has more than 65 integer digits.
-    pub overflow: bool,
-    /// Non-zero fraction digits were lost.
-    pub rounded: bool,
-    /// More digits than MySQL reads: nine groups of nine, which the point divides.
-    pub beyond: bool,
-    /// Bytes used without the exponent.
-    pub mantissa: usize,
-}
-
-/// Groups of nine digits that MySQL reads.
-const GROUPS_READ: i64 = 9;
 
 impl Decimal {
     /// Zero with scale 0.
@@ -164,95 +149,6 @@ impl Decimal {
     pub fn max_value(precision: u8, scale: u8) -> Decimal {
         let digits = Wide::pow10(u32::from(precision)).sub(&Wide::from_u128(1));
         Decimal::from_wide(false, scale, digits)
-    }
-
-    /// Parses the longest numeric prefix of `text` (leading spaces allowed, exponent allowed).
-    pub fn parse_prefix(text: &[u8]) -> Parsed {
-        let mut at = text.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-        let negative = text.get(at) == Some(&b'-');
-        if matches!(text.get(at), Some(b'-' | b'+')) {
-            at += 1;
-        }
-        let mut digits: Vec<u8> = Vec::new();
-        let mut scale: i32 = 0;
-        let mut seen = false;
-        let mut after_point = false;
-        while let Some(&byte) = text.get(at) {
-            match byte {
-                b'0'..=b'9' => {
-                    seen = true;
-                    digits.push(byte - b'0');
-                    scale += i32::from(after_point);
-                }
-                b'.' if !after_point => after_point = true,
-                _ => break,
-            }
-            at += 1;
-        }
-        if !seen {
-            return Parsed {
-                value: Decimal::ZERO,
-                consumed: 0,
-                overflow: false,
-                rounded: false,
-                beyond: false,
-                mantissa: 0,
-            };
-        }
-        let mantissa = at;
-        if let Some((exponent, used)) = parse_exponent(&text[at..]) {
-            scale = scale.saturating_sub(exponent);
-            at += used;
-        }
-        let (value, overflow, rounded) = Decimal::assemble(negative, &digits, scale);
-        let zeros = digits.iter().take_while(|digit| **digit == 0).count();
-        let whole = (digits.len() - zeros) as i64 - i64::from(scale);
-        let groups = |digits: i64| (digits.max(0) + 8) / 9;
-        let beyond = zeros < digits.len() && groups(whole) + groups(i64::from(scale)) > GROUPS_READ;
-        Parsed { value, consumed: at, overflow, rounded, beyond, mantissa }
-    }
-
-    fn assemble(negative: bool, digits: &[u8], scale: i32) -> (Decimal, bool, bool) {
-        let significant = &digits[digits.iter().take_while(|digit| **digit == 0).count()..];
-        if significant.is_empty() {
-            return (Decimal::small(false, scale.clamp(0, 30) as u8, 0), false, false);
-        }
-        let integer_digits = significant.len() as i64 - i64::from(scale);
-        if integer_digits > i64::from(MAX_PRECISION) {
-            let mut largest = Decimal::max_value(MAX_PRECISION, 0);
-            if negative {
-                largest = largest.negate();
-            }
-            return (largest, true, false);
-        }
-        let wanted_scale = i64::from(scale)
-            .clamp(0, i64::from(MAX_SCALE))
-            .min(i64::from(MAX_PRECISION) - integer_digits.max(0));
-        let kept = (integer_digits + wanted_scale).max(-1);
-        let mut wide = Wide::ZERO;
-        for position in 0..kept.max(0) {
-            let digit = significant.get(position as usize).copied().unwrap_or(0);
-            wide = wide.mul_small(10).add(&Wide::from_u128(u128::from(digit)));
-        }
-        let rounded;
-        if kept >= 0 {
-            let rest = significant.get(kept as usize..).unwrap_or(&[]);
-            rounded = rest.iter().any(|digit| *digit != 0);
-            if rest.first().is_some_and(|digit| *digit >= 5) {
-                wide = wide.add(&Wide::from_u128(1));
-            }
-        } else {
-            rounded = true;
-        }
-        let scale = wanted_scale as u8;
-        let value = Decimal::from_wide(negative, scale, wide);
-        (value, false, rounded)
-    }
-
-    /// Parses a whole text; `None` unless all of it is a number that fits.
-    pub fn parse(text: &str) -> Option<Decimal> {
-        let parsed = Decimal::parse_prefix(text.as_bytes());
-        (parsed.consumed == text.len() && parsed.consumed > 0 && !parsed.overflow).then_some(parsed.value)
     }
 
     /// Nearest decimal with at most 30 fraction digits that prints like the double does; `None` if it has
@@ -399,151 +295,6 @@ impl Decimal {
             whole
         }
     }
-
-    /// Sum; the scale is the larger one.
-    pub fn add(&self, other: &Decimal) -> Result<Decimal, Overflow> {
-        if self.scale() == other.scale()
-            && let (Some(left), Some(right)) = (self.to_scaled_i128(), other.to_scaled_i128())
-            && let Some(sum) = left.checked_add(right)
-        {
-            return Ok(Decimal::from_scaled_i128(sum, self.scale()));
-        }
-        let scale = self.scale().max(other.scale());
-        let left = self.digits().mul_pow10(u32::from(scale - self.scale()));
-        let right = other.digits().mul_pow10(u32::from(scale - other.scale()));
-        if self.is_negative() == other.is_negative() {
-            return Decimal::checked(self.is_negative(), scale, left.add(&right));
-        }
-        match left.cmp(&right) {
-            Ordering::Less => Decimal::checked(other.is_negative(), scale, right.sub(&left)),
-            _ => Decimal::checked(self.is_negative(), scale, left.sub(&right)),
-        }
-    }
-
-    /// Difference.
-    pub fn sub(&self, other: &Decimal) -> Result<Decimal, Overflow> {
-        self.add(&other.negate())
-    }
-
-    /// Product; the scale is the sum, at most 30.
-    pub fn mul(&self, other: &Decimal) -> Result<Decimal, Overflow> {
-        let negative = self.is_negative() != other.is_negative();
-        let mut digits = self.digits().mul(&other.digits());
-        let mut scale = self.scale() + other.scale();
-        if scale > MAX_SCALE {
-            digits = digits.div_pow10_round(u32::from(scale - MAX_SCALE));
-            scale = MAX_SCALE;
-        }
-        Decimal::checked(negative, scale, digits)
-    }
-
-    /// Quotient with so many `more` digits than the dividend, kept to whole groups of nine as MySQL's
-    /// intermediate results are; whoever shows it rounds to the expression's scale. `None` for division by
-    /// zero.
-    pub fn div(&self, other: &Decimal, more: u8) -> Option<Result<Decimal, Overflow>> {
-        if other.is_zero() {
-            return None;
-        }
-        let groups = |scale: u8| scale.div_ceil(9) * 9;
-        let left_scale = groups(self.scale());
-        let right_scale = groups(other.scale());
-        let padding = left_scale - self.scale() + right_scale - other.scale();
-        let extra = more.saturating_sub(padding);
-        Some(self.quotient(other, groups(left_scale + right_scale + extra).min(MAX_SCALE)))
-    }
-
-    /// The quotient cut to this scale; the divisor is not zero.
-    fn quotient(&self, other: &Decimal, scale: u8) -> Result<Decimal, Overflow> {
-        // quotient * 10^scale = left / 10^ls * 10^rs / right * 10^scale
-        let shift = i32::from(scale) + i32::from(other.scale()) - i32::from(self.scale());
-        let numerator = if shift >= 0 { self.digits().mul_pow10(shift as u32) } else { self.digits() };
-        let denominator = if shift < 0 { other.digits().mul_pow10((-shift) as u32) } else { other.digits() };
-        let (quotient, _) = numerator.div_rem(&denominator);
-        Decimal::checked(self.is_negative() != other.is_negative(), scale, quotient)
-    }
-
-    /// The average of `count` numbers of which this is the sum: the quotient as [`Self::div`] gives it, with
-    /// some guard digits behind it if it is short, so that it can be read as the nearest double too.
-    pub fn average(&self, count: u64, more: u8) -> Option<Result<Decimal, Overflow>> {
-        let count = Decimal::from(count);
-        Some(match self.div(&count, more)? {
-            Ok(short) if short.scale() <= 9 => {
-                self.quotient(&count, short.scale() + GUARD_DIGITS).or(Ok(short))
-            }
-            other => other,
-        })
-    }
-
-    /// An average without its guard digits: whole groups of nine.
-    pub fn without_guard(self) -> Decimal {
-        match self.scale() {
-            scale @ (GUARD_DIGITS | GUARDED_GROUP) => self.truncate_places(i64::from(scale - GUARD_DIGITS)),
-            _ => self,
-        }
-    }
-
-    /// Quotient cut to an integer (DIV); `None` for division by zero.
-    pub fn div_integer(&self, other: &Decimal) -> Option<Decimal> {
-        if other.is_zero() {
-            return None;
-        }
-        let scale = self.scale().max(other.scale());
-        let left = self.digits().mul_pow10(u32::from(scale - self.scale()));
-        let right = other.digits().mul_pow10(u32::from(scale - other.scale()));
-        let (quotient, _) = left.div_rem(&right);
-        Some(Decimal::from_wide(self.is_negative() != other.is_negative(), 0, quotient))
-    }
-
-    /// Remainder with the dividend's sign; `None` for division by zero.
-    pub fn rem(&self, other: &Decimal) -> Option<Decimal> {
-        if other.is_zero() {
-            return None;
-        }
-        let scale = self.scale().max(other.scale());
-        let left = self.digits().mul_pow10(u32::from(scale - self.scale()));
-        let right = other.digits().mul_pow10(u32::from(scale - other.scale()));
-        let (_, remainder) = left.div_rem(&right);
-        Some(Decimal::from_wide(self.is_negative(), scale, remainder))
-    }
-
-    /// The number rounded to DECIMAL(precision, scale); `Err` if it does not fit.
-    pub fn fit(&self, precision: u8, scale: u8) -> Result<Decimal, Overflow> {
-        let rounded = self.round_to(scale);
-        if rounded.digits() >= Wide::pow10(u32::from(precision)) { Err(Overflow) } else { Ok(rounded) }
-    }
-
-    /// The same number without trailing zeros after the point.
-    fn normalized(&self) -> Decimal {
-        let mut digits = self.digits();
-        let mut scale = self.scale();
-        while scale > 0 {
-            let (quotient, remainder) = digits.div_rem_small(10);
-            if remainder != 0 {
-                break;
-            }
-            digits = quotient;
-            scale -= 1;
-        }
-        Decimal::from_wide(self.is_negative(), scale, digits)
-    }
-}
-
-fn parse_exponent(text: &[u8]) -> Option<(i32, usize)> {
-    if !matches!(text.first(), Some(b'e' | b'E')) {
-        return None;
-    }
-    let mut at = 1;
-    let negative = text.get(at) == Some(&b'-');
-    if matches!(text.get(at), Some(b'-' | b'+')) {
-        at += 1;
-    }
-    let start = at;
-    let mut exponent: i32 = 0;
-    while let Some(digit @ b'0'..=b'9') = text.get(at) {
-        exponent = exponent.saturating_mul(10).saturating_add(i32::from(digit - b'0')).min(100_000);
-        at += 1;
-    }
-    (at > start).then_some((if negative { -exponent } else { exponent }, at))
 }
 
 impl From<i64> for Decimal {
@@ -563,6 +314,7 @@ impl PartialEq for Decimal {
         self.cmp(other) == Ordering::Equal
     }
 }
+
 impl Eq for Decimal {}
 
 impl PartialOrd for Decimal {
@@ -605,22 +357,5 @@ impl fmt::Debug for Decimal {
     }
 }
 
-impl fmt::Display for Decimal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let scale = usize::from(self.scale());
-        let mut text = match self.small_digits() {
-            Some(small) => small.to_string(),
-            None => self.digits().to_decimal_text(),
-        };
-        if text.len() <= scale {
-            text.insert_str(0, &"0".repeat(scale + 1 - text.len()));
-        }
-        if scale > 0 {
-            text.insert(text.len() - scale, '.');
-        }
-        if self.is_negative() {
-            text.insert(0, '-');
-        }
-        f.pad(&text)
-    }
-}
+#[cfg(test)]
+mod tests;

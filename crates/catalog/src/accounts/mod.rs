@@ -1,29 +1,29 @@
 #![doc = include_str!("README.md")]
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
-
-use parking_lot::{Mutex, RwLock};
-
-use crate::mdl::{Gate, Hold, Mode, Patience};
-use turnstile_syntax::ast::quote_name;
-use turnstile_values::error::SqlResult;
-
 mod grants;
 pub mod hash;
 mod host;
+mod pattern;
 pub mod privileges;
 mod rights;
 mod roles;
 mod row;
 mod table_rights;
 
+use crate::mdl::{Gate, Hold, Mode, Patience};
 pub use grants::grants;
+use parking_lot::{Mutex, RwLock};
+pub use pattern::{like, matches};
+use pattern::{plain_name, specificity};
 pub use privileges::Privileges;
 pub use rights::{KnownRights, Rights};
 pub use roles::{Edge, roles_named};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 pub use table_rights::{TableKey, TableRights};
+use turnstile_syntax::ast::quote_name;
+use turnstile_values::error::SqlResult;
 
 /// `'user'@'host'` of an account.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -245,33 +245,6 @@ impl Account {
     }
 }
 
-/// How closely a pattern tells the databases that it means: by what stands before its first wildcard.
-fn specificity(pattern: &str) -> usize {
-    let mut letters = pattern.bytes().enumerate();
-    while let Some((at, letter)) = letters.next() {
-        match letter {
-            b'%' | b'_' => return at,
-            b'\\' => drop(letters.next()),
-            _ => {}
-        }
-    }
-    usize::MAX
-}
-
-/// The one database that a pattern means; None if it has wildcards.
-fn plain_name(pattern: &str) -> Option<String> {
-    let mut name = String::with_capacity(pattern.len());
-    let mut letters = pattern.chars();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '%' | '_' => return None,
-            '\\' => name.push(letters.next().unwrap_or('\\')),
-            other => name.push(other),
-        }
-    }
-    Some(name)
-}
-
 /// All accounts.
 #[derive(Debug)]
 pub struct Accounts {
@@ -407,40 +380,6 @@ impl Changing {
     fn alone() -> Changing {
         Changing { _gate: Arc::<Gate>::default().try_lock_for_user().expect("a new gate is free") }
     }
-}
-
-/// `%` and `_` wildcards, with a backslash before one that is meant literally.
-pub fn like(pattern: &str, text: &str) -> bool {
-    matches(pattern, text)
-}
-
-/// `%` and `_` wildcards over names.
-pub fn matches(pattern: &str, text: &str) -> bool {
-    fits(pattern.as_bytes(), text.as_bytes())
-}
-
-fn fits(pattern: &[u8], text: &[u8]) -> bool {
-    let (mut p, mut t) = (0, 0);
-    let mut retry: Option<(usize, usize)> = None;
-    while t < text.len() {
-        let (wanted, width) = match pattern.get(p) {
-            Some(b'\\') if p + 1 < pattern.len() => (Some(pattern[p + 1]), 2),
-            other => (other.copied(), 1),
-        };
-        if width == 1 && wanted == Some(b'%') {
-            retry = Some((p + 1, t));
-            p += 1;
-        } else if wanted == Some(text[t]) || width == 1 && wanted == Some(b'_') {
-            p += width;
-            t += 1;
-        } else if let Some((after, from)) = retry {
-            retry = Some((after, from + 1));
-            (p, t) = (after, from + 1);
-        } else {
-            return false;
-        }
-    }
-    pattern[p..].iter().all(|byte| *byte == b'%')
 }
 
 #[cfg(test)]

@@ -4,18 +4,13 @@
 //! changes. DDL makes a new `Table` that shares gate and counters with the old one. A statement takes the
 //! gate, then looks the table up again: what it finds then stays true while it holds the gate.
 
+mod bytes;
+
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use turnstile_engine::ids::{IndexId, TableId, TxnId};
 use turnstile_engine::{CounterSlot, Engine, RowKeys, ScanIndex, SecondaryDef, TableDef};
-
-use super::check::{self, BoundCheck, Check};
-use super::encoding::{Damaged, Reader, Writer};
-use super::foreign_key::ForeignKey;
-use crate::expression_text::{expression_text, parse_expression};
-use crate::mdl::Gate;
-use crate::row_codec::{RowLayout, RowView};
 use turnstile_expr::expr::Expr;
 use turnstile_syntax::ast;
 use turnstile_values::collation::Collation;
@@ -23,6 +18,11 @@ use turnstile_values::error::{SqlError, SqlResult};
 use turnstile_values::key_codec::KeyPart;
 use turnstile_values::types::ColumnType;
 use turnstile_values::value::Value;
+
+use super::check::{self, BoundCheck, Check};
+use super::foreign_key::ForeignKey;
+use crate::mdl::Gate;
+use crate::row_codec::{RowLayout, RowView};
 
 /// What a column holds when INSERT does not say.
 #[derive(Debug, Clone, PartialEq)]
@@ -368,194 +368,14 @@ impl Table {
     }
 }
 
-/// A definition without sections.
-const PLAIN: u8 = 1;
-/// Behind the keys come sections, each a tag and its bytes. A reader refuses a tag that it does not know, so
-/// that a server that knows nothing of a constraint does not break it.
-const SECTIONED: u8 = 2;
-/// Tags of sections. One that is empty is left out; a definition without any is [`PLAIN`], as it was before
-/// there were sections.
-const FOREIGN_KEYS: u8 = 1;
-const CHECKS: u8 = 2;
-/// Places of keys that were made for foreign keys.
-const IMPLICIT_KEYS: u8 = 3;
-
-impl Definition {
-    /// Bytes of its dictionary row.
-    pub fn encode(&self) -> Vec<u8> {
-        let mut sections = Writer::default();
-        if !self.foreign_keys.is_empty() {
-            let mut body = Writer::default();
-            body.list(&self.foreign_keys, |body, key| key.encode(body));
-            sections.u8(FOREIGN_KEYS);
-            sections.bytes(&body.0);
-        }
-        if !self.checks.is_empty() {
-            let mut body = Writer::default();
-            body.list(&self.checks, |body, check| check.encode(body));
-            sections.u8(CHECKS);
-            sections.bytes(&body.0);
-        }
-        let implicit = self.keys.iter().enumerate().filter(|(_, key)| key.implicit);
-        let implicit: Vec<u32> = implicit.map(|(at, _)| at as u32).collect();
-        if !implicit.is_empty() {
-            let mut body = Writer::default();
-            body.list(&implicit, |body, at| body.u32(*at));
-            sections.u8(IMPLICIT_KEYS);
-            sections.bytes(&body.0);
-        }
-        let mut row = Writer::new(if sections.0.is_empty() { PLAIN } else { SECTIONED });
-        self.encode_plain(&mut row);
-        row.0.append(&mut sections.0);
-        row.0
-    }
-
-    fn encode_plain(&self, row: &mut Writer) {
-        row.u32(self.id.0);
-        row.text(&self.schema);
-        row.text(&self.name);
-        row.u32(self.clustered.0);
-        row.collation(self.collation);
-        row.text(&self.comment);
-        row.u64(self.auto_increment);
-        row.u64(self.created);
-        row.list(&self.columns, |row, column| {
-            row.text(&column.name);
-            row.column_type(&column.kind);
-            row.bool(column.nullable);
-            match &column.default {
-                DefaultValue::None => row.u8(0),
-                DefaultValue::Value(value) => {
-                    row.u8(1);
-                    row.value(value);
-                }
-                DefaultValue::Now(digits) => row.0.extend([2, *digits]),
-                DefaultValue::Computed(expr) => {
-                    row.u8(3);
-                    row.text(&expression_text(expr));
-                }
-                DefaultValue::Generated(expr, stored) => {
-                    row.u8(4);
-                    row.text(&expression_text(expr));
-                    row.bool(*stored);
-                }
-            }
-            row.0.extend(column.on_update.map_or([0, 0], |digits| [1, digits]));
-            row.bool(column.auto_increment);
-            row.text(&column.comment);
-            row.bool(column.invisible);
-        });
-        row.list(&self.keys, |row, key| {
-            row.text(&key.name);
-            row.bool(key.primary);
-            row.bool(key.unique);
-            row.list(&key.parts, |row, part| {
-                row.u32(part.column as u32);
-                row.bool(part.prefix.is_some());
-                row.u32(part.prefix.unwrap_or(0));
-                row.bool(part.descending);
-            });
-            row.u32(key.index.0);
-            row.text(&key.comment);
-            row.bool(key.visible);
-        });
-    }
-
-    /// From the bytes of its dictionary row.
-    pub fn decode(bytes: &[u8]) -> Result<Definition, Damaged> {
-        let sectioned = bytes.first() == Some(&SECTIONED);
-        let row = &mut Reader::new(bytes, if sectioned { SECTIONED } else { PLAIN })?;
-        let mut definition = Definition {
-            id: TableId(row.u32()?),
-            schema: row.text()?.into(),
-            name: row.text()?.into(),
-            clustered: IndexId(row.u32()?),
-            collation: row.collation()?,
-            comment: row.text()?.into(),
-            auto_increment: row.u64()?,
-            created: row.u64()?,
-            columns: row.list(Column::decode)?,
-            keys: row.list(Key::decode)?,
-            checks: Vec::new(),
-            foreign_keys: Vec::new(),
-        };
-        while sectioned && !row.is_empty() {
-            let tag = row.u8()?;
-            let body = &mut Reader::section(row.bytes()?);
-            match tag {
-                CHECKS => definition.checks = body.list(Check::decode)?,
-                FOREIGN_KEYS => definition.foreign_keys = body.list(ForeignKey::decode)?,
-                IMPLICIT_KEYS => {
-                    for at in body.list(|body| body.u32())? {
-                        definition.keys.get_mut(at as usize).ok_or(Damaged)?.implicit = true;
-                    }
-                }
-                _ => return Err(Damaged),
-            }
-            if !body.is_empty() {
-                return Err(Damaged);
-            }
-        }
-        let count = definition.columns.len();
-        let sound = definition.keys.iter().flat_map(|key| &key.parts).all(|part| part.column < count);
-        if sound { Ok(definition) } else { Err(Damaged) }
-    }
-}
-
-impl Column {
-    fn decode(row: &mut Reader<'_>) -> Result<Column, Damaged> {
-        let name = row.text()?.into();
-        let kind = row.column_type()?;
-        let nullable = row.bool()?;
-        let default = match row.u8()? {
-            0 => DefaultValue::None,
-            1 => DefaultValue::Value(row.value(&kind)?),
-            2 => DefaultValue::Now(row.u8()?),
-            3 => DefaultValue::Computed(Arc::new(parse_expression(row.text()?).ok_or(Damaged)?)),
-            4 => {
-                let expr = parse_expression(row.text()?).ok_or(Damaged)?;
-                DefaultValue::Generated(Arc::new(expr), row.bool()?)
-            }
-            _ => return Err(Damaged),
-        };
-        let (updates, digits) = (row.bool()?, row.u8()?);
-        Ok(Column {
-            name,
-            kind,
-            nullable,
-            default,
-            on_update: updates.then_some(digits),
-            auto_increment: row.bool()?,
-            comment: row.text()?.into(),
-            invisible: row.bool()?,
-        })
-    }
-}
-
-impl Key {
-    fn decode(row: &mut Reader<'_>) -> Result<Key, Damaged> {
-        Ok(Key {
-            name: row.text()?.into(),
-            primary: row.bool()?,
-            unique: row.bool()?,
-            parts: row.list(|row| {
-                let column = row.u32()? as usize;
-                let (limited, length) = (row.bool()?, row.u32()?);
-                Ok(Part { column, prefix: limited.then_some(length), descending: row.bool()? })
-            })?,
-            index: IndexId(row.u32()?),
-            comment: row.text()?.into(),
-            visible: row.bool()?,
-            implicit: false,
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
 
+    use super::bytes::{PLAIN, SECTIONED};
     use super::*;
+    use crate::dictionary::encoding::Damaged;
+    use crate::expression_text::parse_expression;
 
     fn definition(checks: Vec<Check>) -> Definition {
         let column = Column {

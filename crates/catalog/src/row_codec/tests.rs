@@ -1,11 +1,13 @@
 //! Rows read back as they were written, change in place, and grow columns.
 #![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
 
-use super::*;
 use turnstile_values::collation::Collation;
+use turnstile_values::datetime::{Date, DateTime, Time};
 use turnstile_values::decimal::Decimal;
 use turnstile_values::types::{BlobSize, IntWidth};
-use turnstile_values::value::EnumNames;
+use turnstile_values::value::{EnumNames, EnumValue};
+
+use super::*;
 
 fn layout() -> (RowLayout, Vec<Value>) {
     let names = Arc::new(EnumNames { multiple: false, names: vec!["x".into(), "y".into()] });

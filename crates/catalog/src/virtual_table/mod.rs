@@ -1,21 +1,24 @@
 //! Tables of information_schema, performance_schema and sys, and some of `mysql`: their names and columns,
 //! and who may read them. Their rows are made from memory, above.
 
-use crate::accounts::{Privileges, Rights};
-use turnstile_values::collation::Collation;
-use turnstile_values::error::{SqlError, SqlResult};
-use turnstile_values::types::{BlobSize, ColumnType};
-
 mod accounts;
 mod empty;
 mod extensions;
 mod foreign_keys;
+mod layout;
 mod privileges;
 mod roles;
 mod shapes;
 mod thread_pool;
 mod uninstrumented;
 pub mod viewed;
+
+use turnstile_values::collation::Collation;
+use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::types::{BlobSize, ColumnType};
+
+use crate::accounts::{Privileges, Rights};
+use layout::{SHAPES, Shape};
 
 /// Databases whose tables are all computed. Of the database `mysql` those of `accounts.rs` are.
 pub const VIRTUAL_SCHEMAS: [&str; 3] = ["information_schema", "performance_schema", "sys"];
@@ -96,279 +99,6 @@ pub enum VirtualTable {
     /// The same of `mysql`, in `accounts::EMPTY`.
     MysqlEmpty(usize),
 }
-
-/// Name and columns: `s` short text, `t` long text, `n` BIGINT UNSIGNED, `i` BIGINT, `f` DOUBLE, `d`
-/// DATETIME, `h` TIME; upper case may be NULL.
-type Shape = (&'static str, &'static [(&'static str, char)]);
-
-const SHAPES: &[(VirtualTable, Shape)] = &[
-    (VirtualTable::SchemataExtensions, extensions::SCHEMATA),
-    (VirtualTable::TablesExtensions, extensions::TABLES),
-    (VirtualTable::ColumnsExtensions, extensions::COLUMNS),
-    (VirtualTable::ConstraintsExtensions, extensions::CONSTRAINTS),
-    (VirtualTable::Partitions, extensions::PARTITIONS),
-    (VirtualTable::UserAttributes, extensions::USERS),
-    (VirtualTable::MysqlUser, accounts::USER),
-    (VirtualTable::MysqlDb, accounts::DB),
-    (VirtualTable::MysqlGlobalGrants, accounts::GLOBAL_GRANTS),
-    (VirtualTable::ThreadPoolGroups, thread_pool::GROUPS),
-    (VirtualTable::ThreadPoolQueues, thread_pool::QUEUES),
-    (VirtualTable::ThreadPoolStats, thread_pool::STATS),
-    (VirtualTable::ThreadPoolWaits, thread_pool::WAITS),
-    (
-        VirtualTable::Schemata,
-        (
-            "SCHEMATA",
-            &[
-                ("CATALOG_NAME", 's'),
-                ("SCHEMA_NAME", 's'),
-                ("DEFAULT_CHARACTER_SET_NAME", 's'),
-                ("DEFAULT_COLLATION_NAME", 's'),
-                ("SQL_PATH", 'S'),
-                ("DEFAULT_ENCRYPTION", 's'),
-            ],
-        ),
-    ),
-    (
-        VirtualTable::Tables,
-        (
-            "TABLES",
-            &[
-                ("TABLE_CATALOG", 's'),
-                ("TABLE_SCHEMA", 's'),
-                ("TABLE_NAME", 's'),
-                ("TABLE_TYPE", 's'),
-                ("ENGINE", 'S'),
-                ("VERSION", 'N'),
-                ("ROW_FORMAT", 'S'),
-                ("TABLE_ROWS", 'N'),
-                ("AVG_ROW_LENGTH", 'N'),
-                ("DATA_LENGTH", 'N'),
-                ("MAX_DATA_LENGTH", 'N'),
-                ("INDEX_LENGTH", 'N'),
-                ("DATA_FREE", 'N'),
-                ("AUTO_INCREMENT", 'N'),
-                ("CREATE_TIME", 'D'),
-                ("UPDATE_TIME", 'D'),
-                ("CHECK_TIME", 'D'),
-                ("TABLE_COLLATION", 'S'),
-                ("CHECKSUM", 'N'),
-                ("CREATE_OPTIONS", 'S'),
-                ("TABLE_COMMENT", 's'),
-            ],
-        ),
-    ),
-    (
-        VirtualTable::Columns,
-        (
-            "COLUMNS",
-            &[
-                ("TABLE_CATALOG", 's'),
-                ("TABLE_SCHEMA", 's'),
-                ("TABLE_NAME", 's'),
-                ("COLUMN_NAME", 's'),
-                ("ORDINAL_POSITION", 'n'),
-                ("COLUMN_DEFAULT", 'T'),
-                ("IS_NULLABLE", 's'),
-                ("DATA_TYPE", 's'),
-                ("CHARACTER_MAXIMUM_LENGTH", 'N'),
-                ("CHARACTER_OCTET_LENGTH", 'N'),
-                ("NUMERIC_PRECISION", 'N'),
-                ("NUMERIC_SCALE", 'N'),
-                ("DATETIME_PRECISION", 'N'),
-                ("CHARACTER_SET_NAME", 'S'),
-                ("COLLATION_NAME", 'S'),
-                ("COLUMN_TYPE", 't'),
-                ("COLUMN_KEY", 's'),
-                ("EXTRA", 's'),
-                ("PRIVILEGES", 's'),
-                ("COLUMN_COMMENT", 't'),
-                ("GENERATION_EXPRESSION", 't'),
-                ("SRS_ID", 'N'),
-            ],
-        ),
-    ),
-    (
-        VirtualTable::Statistics,
-        (
-            "STATISTICS",
-            &[
-                ("TABLE_CATALOG", 's'),
-                ("TABLE_SCHEMA", 's'),
-                ("TABLE_NAME", 's'),
-                ("NON_UNIQUE", 'n'),
-                ("INDEX_SCHEMA", 's'),
-                ("INDEX_NAME", 's'),
-                ("SEQ_IN_INDEX", 'n'),
-                ("COLUMN_NAME", 'S'),
-                ("COLLATION", 'S'),
-                ("CARDINALITY", 'N'),
-                ("SUB_PART", 'N'),
-                ("PACKED", 'S'),
-                ("NULLABLE", 's'),
-                ("INDEX_TYPE", 's'),
-                ("COMMENT", 's'),
-                ("INDEX_COMMENT", 's'),
-                ("IS_VISIBLE", 's'),
-                ("EXPRESSION", 'T'),
-            ],
-        ),
-    ),
-    (
-        VirtualTable::KeyColumnUsage,
-        (
-            "KEY_COLUMN_USAGE",
-            &[
-                ("CONSTRAINT_CATALOG", 's'),
-                ("CONSTRAINT_SCHEMA", 's'),
-                ("CONSTRAINT_NAME", 's'),
-                ("TABLE_CATALOG", 's'),
-                ("TABLE_SCHEMA", 's'),
-                ("TABLE_NAME", 's'),
-                ("COLUMN_NAME", 's'),
-                ("ORDINAL_POSITION", 'n'),
-                ("POSITION_IN_UNIQUE_CONSTRAINT", 'N'),
-                ("REFERENCED_TABLE_SCHEMA", 'S'),
-                ("REFERENCED_TABLE_NAME", 'S'),
-                ("REFERENCED_COLUMN_NAME", 'S'),
-            ],
-        ),
-    ),
-    (
-        VirtualTable::TableConstraints,
-        (
-            "TABLE_CONSTRAINTS",
-            &[
-                ("CONSTRAINT_CATALOG", 's'),
-                ("CONSTRAINT_SCHEMA", 's'),
-                ("CONSTRAINT_NAME", 's'),
-                ("TABLE_SCHEMA", 's'),
-                ("TABLE_NAME", 's'),
-                ("CONSTRAINT_TYPE", 's'),
-                ("ENFORCED", 's'),
-            ],
-        ),
-    ),
-    (
-        VirtualTable::CheckConstraints,
-        (
-            "CHECK_CONSTRAINTS",
-            &[
-                ("CONSTRAINT_CATALOG", 's'),
-                ("CONSTRAINT_SCHEMA", 's'),
-                ("CONSTRAINT_NAME", 's'),
-                ("CHECK_CLAUSE", 't'),
-            ],
-        ),
-    ),
-    (
-        VirtualTable::Processlist,
-        (
-            "PROCESSLIST",
-            &[
-                ("ID", 'n'),
-                ("USER", 's'),
-                ("HOST", 's'),
-                ("DB", 'S'),
-                ("COMMAND", 's'),
-                ("TIME", 'n'),
-                ("STATE", 'S'),
-                ("INFO", 'T'),
-            ],
-        ),
-    ),
-    (
-        VirtualTable::Engines,
-        (
-            "ENGINES",
-            &[
-                ("ENGINE", 's'),
-                ("SUPPORT", 's'),
-                ("COMMENT", 's'),
-                ("TRANSACTIONS", 'S'),
-                ("XA", 'S'),
-                ("SAVEPOINTS", 'S'),
-            ],
-        ),
-    ),
-    (
-        VirtualTable::CharacterSets,
-        (
-            "CHARACTER_SETS",
-            &[
-                ("CHARACTER_SET_NAME", 's'),
-                ("DEFAULT_COLLATE_NAME", 's'),
-                ("DESCRIPTION", 's'),
-                ("MAXLEN", 'n'),
-            ],
-        ),
-    ),
-    (
-        VirtualTable::Collations,
-        (
-            "COLLATIONS",
-            &[
-                ("COLLATION_NAME", 's'),
-                ("CHARACTER_SET_NAME", 's'),
-                ("ID", 'n'),
-                ("IS_DEFAULT", 's'),
-                ("IS_COMPILED", 's'),
-                ("SORTLEN", 'n'),
-                ("PAD_ATTRIBUTE", 's'),
-            ],
-        ),
-    ),
-    (VirtualTable::GlobalVariables, ("GLOBAL_VARIABLES", &[("VARIABLE_NAME", 's'), ("VARIABLE_VALUE", 'S')])),
-    (
-        VirtualTable::SessionVariables,
-        ("SESSION_VARIABLES", &[("VARIABLE_NAME", 's'), ("VARIABLE_VALUE", 'S')]),
-    ),
-    (VirtualTable::GlobalStatus, ("GLOBAL_STATUS", &[("VARIABLE_NAME", 's'), ("VARIABLE_VALUE", 'S')])),
-    (
-        VirtualTable::Plugins,
-        (
-            "PLUGINS",
-            &[
-                ("PLUGIN_NAME", 's'),
-                ("PLUGIN_VERSION", 's'),
-                ("PLUGIN_STATUS", 's'),
-                ("PLUGIN_TYPE", 's'),
-                ("PLUGIN_TYPE_VERSION", 's'),
-                ("PLUGIN_LIBRARY", 'S'),
-                ("PLUGIN_LIBRARY_VERSION", 'S'),
-                ("PLUGIN_AUTHOR", 'S'),
-                ("PLUGIN_DESCRIPTION", 'T'),
-                ("PLUGIN_LICENSE", 'S'),
-                ("LOAD_OPTION", 's'),
-            ],
-        ),
-    ),
-    (
-        VirtualTable::CollationApplicability,
-        ("COLLATION_CHARACTER_SET_APPLICABILITY", &[("COLLATION_NAME", 's'), ("CHARACTER_SET_NAME", 's')]),
-    ),
-    (VirtualTable::Keywords, ("KEYWORDS", &[("WORD", 'S'), ("RESERVED", 'I')])),
-    (
-        VirtualTable::UserPrivileges,
-        (
-            "USER_PRIVILEGES",
-            &[("GRANTEE", 's'), ("TABLE_CATALOG", 's'), ("PRIVILEGE_TYPE", 's'), ("IS_GRANTABLE", 's')],
-        ),
-    ),
-    (
-        VirtualTable::SchemaPrivileges,
-        (
-            "SCHEMA_PRIVILEGES",
-            &[
-                ("GRANTEE", 's'),
-                ("TABLE_CATALOG", 's'),
-                ("TABLE_SCHEMA", 's'),
-                ("PRIVILEGE_TYPE", 's'),
-                ("IS_GRANTABLE", 's'),
-            ],
-        ),
-    ),
-];
 
 impl VirtualTable {
     /// Whether a database's tables are computed.

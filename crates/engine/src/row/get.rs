@@ -4,17 +4,17 @@
 //! registry's low water it is committed for everybody, and a view opened now would show it. Only transactions
 //! that need one view for several reads, and rows that are being changed, pay for a view.
 
+use super::value::{Payload, RowValue, writer_of};
+use super::version::{Seen, check_writer, visible};
 use crate::api::{Isolation, LockWait, Read, RowLock, TableDef};
 use crate::btree::{Position, Tree};
 use crate::error::{Error, Result};
 use crate::page::DELETE_MARK;
+use crate::row::{chain, scan_locked};
 use crate::txn::Txn;
 use crate::txn::lock_calls::{Grant, LockKind};
 use crate::txn::spare::{give_buffer, take_buffer};
 use crate::txn::view::Sight;
-
-use super::value::{Payload, RowValue, writer_of};
-use super::version::{Seen, check_writer, visible};
 
 /// Outcome of one look.
 enum Look {
@@ -39,7 +39,7 @@ impl Txn {
                     keep(bytes);
                     true
                 };
-                self.get_locked(table, key, (lock, wait), &mut accept).await?
+                get_locked(self, table, key, (lock, wait), &mut accept).await?
             }
         };
         Ok(row)
@@ -59,7 +59,7 @@ impl Txn {
             row = accept(bytes).then(|| bytes.to_vec());
             row.is_some()
         };
-        self.get_locked(table, key, (lock, wait), &mut keep).await?;
+        get_locked(self, table, key, (lock, wait), &mut keep).await?;
         Ok(row)
     }
 
@@ -73,9 +73,9 @@ impl Txn {
         visit: &mut (dyn FnMut(&[u8]) + Send),
     ) -> Result<bool> {
         admitted!(self, 1);
-        match paged!(self, self.try_get(table, key, visit))? {
+        match paged!(self, try_get(self, table, key, visit))? {
             Look::Chained(value) => {
-                visit(&self.fetch_payload(&value).await?);
+                visit(&chain::fetch_payload(self, &value).await?);
                 Ok(true)
             }
             look => Ok(matches!(look, Look::Shown)),
@@ -93,155 +93,155 @@ impl Txn {
         if self.admission_is_due() {
             return Ok(None);
         }
-        let found = match self.try_get(table, key, visit) {
+        let found = match try_get(self, table, key, visit) {
             Ok(Look::Chained(_)) | Err(Error::Miss(_)) => return Ok(None),
             look => matches!(look?, Look::Shown),
         };
         self.spend(1);
         Ok(Some(found))
     }
+}
 
-    /// One attempt at the whole read; `visit` sees a row in its leaf and nothing else.
-    fn try_get(
-        &mut self,
-        table: &TableDef,
-        key: &[u8],
-        visit: &mut (dyn FnMut(&[u8]) + Send),
-    ) -> Result<Look> {
-        let tree = self.kernel.tree(table.clustered)?;
-        let one_shot = self.view.is_none()
-            && !self.one_moment
-            && (self.options.autocommit || self.options.isolation == Isolation::ReadCommitted);
-        if one_shot {
-            match self.look_without_view(&tree, key, visit)? {
-                Look::Chained(_) | Look::NeedsView => {}
-                decided => return Ok(decided),
-            }
+/// One attempt at the whole read; `visit` sees a row in its leaf and nothing else.
+fn try_get(
+    txn: &mut Txn,
+    table: &TableDef,
+    key: &[u8],
+    visit: &mut (dyn FnMut(&[u8]) + Send),
+) -> Result<Look> {
+    let tree = txn.kernel.tree(table.clustered)?;
+    let one_shot = txn.view.is_none()
+        && !txn.one_moment
+        && (txn.options.autocommit || txn.options.isolation == Isolation::ReadCommitted);
+    if one_shot {
+        match look_without_view(txn, &tree, key, visit)? {
+            Look::Chained(_) | Look::NeedsView => {}
+            decided => return Ok(decided),
         }
-        let sight = self.sight();
-        self.look(&tree, key, &sight, visit)
     }
+    let sight = txn.sight();
+    look(txn, &tree, key, &sight, visit)
+}
 
-    fn look_without_view(
-        &self,
-        tree: &Tree,
-        key: &[u8],
-        visit: &mut (dyn FnMut(&[u8]) + Send),
-    ) -> Result<Look> {
-        let low_water = self.kernel.registry.low_water();
-        let (leaf, position) = tree.find(key)?;
-        let Position::Found(slot) = position else { return Ok(Look::Nothing) };
-        let record = leaf.record(slot);
-        let row = RowValue::decode(record.value)?;
-        if row.txn_id.0 >= low_water && row.txn_id != self.id {
-            return Ok(Look::NeedsView);
-        }
-        if record.flags & DELETE_MARK != 0 {
+fn look_without_view(
+    txn: &Txn,
+    tree: &Tree,
+    key: &[u8],
+    visit: &mut (dyn FnMut(&[u8]) + Send),
+) -> Result<Look> {
+    let low_water = txn.kernel.registry.low_water();
+    let (leaf, position) = tree.find(key)?;
+    let Position::Found(slot) = position else { return Ok(Look::Nothing) };
+    let record = leaf.record(slot);
+    let row = RowValue::decode(record.value)?;
+    if row.txn_id.0 >= low_water && row.txn_id != txn.id {
+        return Ok(Look::NeedsView);
+    }
+    if record.flags & DELETE_MARK != 0 {
+        return Ok(Look::Nothing);
+    }
+    let Payload::Inline(bytes) = row.payload else { return Ok(Look::NeedsView) };
+    txn.options.card.rows().read.add(1);
+    visit(bytes);
+    Ok(Look::Shown)
+}
+
+fn look(
+    txn: &Txn,
+    tree: &Tree,
+    key: &[u8],
+    sight: &Sight,
+    visit: &mut (dyn FnMut(&[u8]) + Send),
+) -> Result<Look> {
+    let (leaf, position) = tree.find(key)?;
+    let Position::Found(slot) = position else { return Ok(Look::Nothing) };
+    let record = leaf.record(slot);
+    let mut older = take_buffer();
+    let value = match visible(&txn.kernel, &record, sight, &mut older)? {
+        Seen::Nothing => {
+            give_buffer(older);
             return Ok(Look::Nothing);
         }
-        let Payload::Inline(bytes) = row.payload else { return Ok(Look::NeedsView) };
-        self.options.card.rows().read.add(1);
-        visit(bytes);
-        Ok(Look::Shown)
-    }
-
-    fn look(
-        &self,
-        tree: &Tree,
-        key: &[u8],
-        sight: &Sight,
-        visit: &mut (dyn FnMut(&[u8]) + Send),
-    ) -> Result<Look> {
-        let (leaf, position) = tree.find(key)?;
-        let Position::Found(slot) = position else { return Ok(Look::Nothing) };
-        let record = leaf.record(slot);
-        let mut older = take_buffer();
-        let value = match visible(&self.kernel, &record, sight, &mut older)? {
-            Seen::Nothing => {
-                give_buffer(older);
-                return Ok(Look::Nothing);
-            }
-            Seen::Newest => record.value,
-            Seen::Older => older.as_slice(),
-        };
-        self.options.card.rows().read.add(1);
-        let look = match RowValue::decode(value)?.payload {
-            Payload::Inline(bytes) => {
-                visit(bytes);
-                Look::Shown
-            }
-            Payload::Chain { .. } => Look::Chained(value.to_vec()),
-        };
-        give_buffer(older);
-        Ok(look)
-    }
-
-    /// The version that a view shows of a row, copied: for secondary scans. `value` gets the leaf value.
-    pub(crate) fn try_fetch_visible(
-        &self,
-        tree: &Tree,
-        key: &[u8],
-        sight: &Sight,
-        value: &mut Vec<u8>,
-    ) -> Result<bool> {
-        let (leaf, position) = tree.find(key)?;
-        let Position::Found(slot) = position else { return Ok(false) };
-        let record = leaf.record(slot);
-        match visible(&self.kernel, &record, sight, value)? {
-            Seen::Nothing => return Ok(false),
-            Seen::Newest => {
-                value.clear();
-                value.extend_from_slice(record.value);
-            }
-            Seen::Older => {}
+        Seen::Newest => record.value,
+        Seen::Older => older.as_slice(),
+    };
+    txn.options.card.rows().read.add(1);
+    let look = match RowValue::decode(value)?.payload {
+        Payload::Inline(bytes) => {
+            visit(bytes);
+            Look::Shown
         }
-        Ok(true)
-    }
+        Payload::Chain { .. } => Look::Chained(value.to_vec()),
+    };
+    give_buffer(older);
+    Ok(look)
+}
 
-    /// The newest version of a row that this transaction has locked, copied. False if it is missing or
-    /// deleted.
-    pub(crate) fn try_fetch_newest(&self, tree: &Tree, key: &[u8], value: &mut Vec<u8>) -> Result<bool> {
-        let (leaf, position) = tree.find(key)?;
-        let Position::Found(slot) = position else { return Ok(false) };
-        let record = leaf.record(slot);
-        check_writer(&self.kernel, writer_of(record.value)?)?;
-        if record.flags & DELETE_MARK != 0 {
-            return Ok(false);
+/// The version that a view shows of a row, copied: for secondary scans. `value` gets the leaf value.
+pub(crate) fn try_fetch_visible(
+    txn: &Txn,
+    tree: &Tree,
+    key: &[u8],
+    sight: &Sight,
+    value: &mut Vec<u8>,
+) -> Result<bool> {
+    let (leaf, position) = tree.find(key)?;
+    let Position::Found(slot) = position else { return Ok(false) };
+    let record = leaf.record(slot);
+    match visible(&txn.kernel, &record, sight, value)? {
+        Seen::Nothing => return Ok(false),
+        Seen::Newest => {
+            value.clear();
+            value.extend_from_slice(record.value);
         }
-        value.clear();
-        value.extend_from_slice(record.value);
-        Ok(true)
+        Seen::Older => {}
     }
+    Ok(true)
+}
 
-    async fn get_locked(
-        &mut self,
-        table: &TableDef,
-        key: &[u8],
-        (lock, wait): (RowLock, LockWait),
-        accept: &mut (dyn FnMut(&[u8]) -> bool + Send),
-    ) -> Result<bool> {
-        self.count_locks()?;
-        admitted!(self, 1);
-        let grant = self.lock_row(table.clustered, key, lock, LockKind::Record, wait).await?;
-        if grant == Grant::Conflict {
-            return Ok(false);
-        }
-        let tree = paged!(self, self.kernel.tree(table.clustered))?;
-        let mut value = take_buffer();
-        if !paged!(self, self.try_fetch_newest(&tree, key, &mut value))? {
-            give_buffer(value);
-            self.lock_absence(table, &tree, key, (lock, grant)).await?;
-            return Ok(false);
-        }
-        self.options.card.rows().read.add(1);
-        let wanted = match RowValue::decode(&value)?.payload {
-            Payload::Inline(row) => accept(row),
-            Payload::Chain { .. } => accept(&self.fetch_payload(&value).await?),
-        };
+/// The newest version of a row that this transaction has locked, copied. False if it is missing or
+/// deleted.
+pub(crate) fn try_fetch_newest(txn: &Txn, tree: &Tree, key: &[u8], value: &mut Vec<u8>) -> Result<bool> {
+    let (leaf, position) = tree.find(key)?;
+    let Position::Found(slot) = position else { return Ok(false) };
+    let record = leaf.record(slot);
+    check_writer(&txn.kernel, writer_of(record.value)?)?;
+    if record.flags & DELETE_MARK != 0 {
+        return Ok(false);
+    }
+    value.clear();
+    value.extend_from_slice(record.value);
+    Ok(true)
+}
+
+async fn get_locked(
+    txn: &mut Txn,
+    table: &TableDef,
+    key: &[u8],
+    (lock, wait): (RowLock, LockWait),
+    accept: &mut (dyn FnMut(&[u8]) -> bool + Send),
+) -> Result<bool> {
+    txn.count_locks()?;
+    admitted!(txn, 1);
+    let grant = txn.lock_row(table.clustered, key, lock, LockKind::Record, wait).await?;
+    if grant == Grant::Conflict {
+        return Ok(false);
+    }
+    let tree = paged!(txn, txn.kernel.tree(table.clustered))?;
+    let mut value = take_buffer();
+    if !paged!(txn, try_fetch_newest(txn, &tree, key, &mut value))? {
         give_buffer(value);
-        if !wanted {
-            self.release_if_unwanted(table.clustered, key, lock, grant);
-        }
-        Ok(true)
+        scan_locked::lock_absence(txn, table, &tree, key, (lock, grant)).await?;
+        return Ok(false);
     }
+    txn.options.card.rows().read.add(1);
+    let wanted = match RowValue::decode(&value)?.payload {
+        Payload::Inline(row) => accept(row),
+        Payload::Chain { .. } => accept(&chain::fetch_payload(txn, &value).await?),
+    };
+    give_buffer(value);
+    if !wanted {
+        scan_locked::release_if_unwanted(txn, table.clustered, key, lock, grant);
+    }
+    Ok(true)
 }

@@ -8,17 +8,17 @@
 //! somebody else, gaps that are locked, a page not in memory, a full log) is left to [`Txn::insert`], one
 //! row; then the next run may go on.
 
+use super::value::{INLINE_BYTES_MAX, ROW_HEADER_BYTES, RowValue};
 use crate::api::{RowLock, TableDef};
 use crate::btree::{LeafWrite, Tree};
 use crate::buffer::Mtr;
 use crate::error::{Error, Result};
 use crate::page::{PAGE_SIZE, SLOT_SIZE, record_size};
+use crate::row::write;
 use crate::txn::Txn;
 use crate::txn::counters::{Carried, Delivery};
 use crate::txn::lock_calls::{Grant, LockKind};
 use crate::txn::undo_record::{UndoKind, UndoRecord, record_len};
-
-use super::value::{INLINE_BYTES_MAX, ROW_HEADER_BYTES, RowValue};
 
 /// Rows to be inserted, side by side in one buffer.
 #[derive(Debug, Default)]
@@ -88,7 +88,7 @@ impl Txn {
         if !kernel.storage.wal.try_reserve()? {
             return Ok(0);
         }
-        let inserted = match self.try_run(table, run, first) {
+        let inserted = match try_run(self, table, run, first) {
             Err(Error::Miss(_)) => return Ok(0),
             outcome => outcome?,
         };
@@ -96,115 +96,113 @@ impl Txn {
         self.options.card.rows().inserted.add(inserted as u64);
         Ok(inserted)
     }
+}
 
-    fn try_run(&mut self, table: &TableDef, run: &RowRun, first: usize) -> Result<usize> {
-        self.check_may_write()?;
-        let tree = self.kernel.tree(table.clustered)?;
-        let (key, row) = run.get(first);
-        if row.len() > INLINE_BYTES_MAX {
+fn try_run(txn: &mut Txn, table: &TableDef, run: &RowRun, first: usize) -> Result<usize> {
+    txn.check_may_write()?;
+    let tree = txn.kernel.tree(table.clustered)?;
+    let (key, row) = run.get(first);
+    if row.len() > INLINE_BYTES_MAX {
+        return Ok(0);
+    }
+    loop {
+        let leaf = tree.leaf_for_write(key)?;
+        // Who claims a gap does it under this latch, or sees the rows.
+        if !leaf.is_at_end() || txn.gaps_matter() {
             return Ok(0);
         }
-        loop {
-            let leaf = tree.leaf_for_write(key)?;
-            // Who claims a gap does it under this latch, or sees the rows.
-            if !leaf.is_at_end() || self.gaps_matter() {
+        if txn.hold.is_none() {
+            // An id only for who holds the lock of what it writes.
+            if txn.try_lock_row(tree.index(), key, RowLock::Exclusive, LockKind::Record) == Grant::Conflict {
                 return Ok(0);
             }
-            if self.hold.is_none() {
-                // An id only for who holds the lock of what it writes.
-                if self.try_lock_row(tree.index(), key, RowLock::Exclusive, LockKind::Record)
-                    == Grant::Conflict
-                {
+            if !txn.take_id() {
+                drop(leaf);
+                txn.become_writer()?;
+                continue;
+            }
+        }
+        match fitting(txn, &tree, &leaf, run, first) {
+            (0, Stop::Row) => return Ok(0),
+            (0, Stop::Lane) => {
+                drop(leaf);
+                write::extend_lane(txn)?;
+            }
+            (0, Stop::Leaf) => {
+                drop(leaf);
+                tree.make_room(key, ROW_HEADER_BYTES + row.len())?;
+                // It may have been room between the records.
+                let again = tree.leaf_for_write(key)?;
+                if again.room_at_end() < entry_bytes(key, row) {
                     return Ok(0);
                 }
-                if !self.take_id() {
-                    drop(leaf);
-                    self.become_writer()?;
-                    continue;
-                }
             }
-            match self.fitting(&tree, &leaf, run, first) {
-                (0, Stop::Row) => return Ok(0),
-                (0, Stop::Lane) => {
-                    drop(leaf);
-                    self.extend_lane()?;
-                }
-                (0, Stop::Leaf) => {
-                    drop(leaf);
-                    tree.make_room(key, ROW_HEADER_BYTES + row.len())?;
-                    // It may have been room between the records.
-                    let again = tree.leaf_for_write(key)?;
-                    if again.room_at_end() < entry_bytes(key, row) {
-                        return Ok(0);
-                    }
-                }
-                (count, _) => return self.append_rows(&tree, leaf, run, first..first + count),
-            }
+            (count, _) => return append_rows(txn, &tree, leaf, run, first..first + count),
         }
     }
+}
 
-    /// How many rows from `first` on can be appended to this leaf; they are locked then.
-    fn fitting(&mut self, tree: &Tree, leaf: &LeafWrite<'_>, run: &RowRun, first: usize) -> (usize, Stop) {
-        let (mut leaf_room, mut lane_room) = (leaf.room_at_end(), self.writer().room().min(PAGE_SIZE));
-        let mut before: Option<&[u8]> = None;
-        for nth in first..run.len() {
+/// How many rows from `first` on can be appended to this leaf; they are locked then.
+fn fitting(txn: &mut Txn, tree: &Tree, leaf: &LeafWrite<'_>, run: &RowRun, first: usize) -> (usize, Stop) {
+    let (mut leaf_room, mut lane_room) = (leaf.room_at_end(), write::writer(txn).room().min(PAGE_SIZE));
+    let mut before: Option<&[u8]> = None;
+    for nth in first..run.len() {
+        let (key, row) = run.get(nth);
+        let ascends = before.is_none_or(|before| before < key);
+        if !ascends
+            || row.len() > INLINE_BYTES_MAX
+            || Tree::check_record(key.len(), ROW_HEADER_BYTES + row.len()).is_err()
+        {
+            return (nth - first, Stop::Row);
+        }
+        let (in_leaf, in_lane) = (entry_bytes(key, row), undo_bytes(key));
+        if in_leaf > leaf_room {
+            return (nth - first, Stop::Leaf);
+        }
+        if in_lane > lane_room {
+            return (nth - first, Stop::Lane);
+        }
+        if txn.try_lock_row(tree.index(), key, RowLock::Exclusive, LockKind::Record) == Grant::Conflict {
+            return (nth - first, Stop::Row);
+        }
+        (leaf_room, lane_room) = (leaf_room - in_leaf, lane_room - in_lane);
+        before = Some(key);
+    }
+    (run.len() - first, Stop::Row)
+}
+
+/// One mini-transaction: the rows and their undo records. Nothing fails after its first change.
+fn append_rows(
+    txn: &mut Txn,
+    tree: &Tree,
+    leaf: LeafWrite<'_>,
+    run: &RowRun,
+    rows: std::ops::Range<usize>,
+) -> Result<usize> {
+    let kernel = txn.kernel.clone();
+    let id = txn.id;
+    let count = rows.len();
+    let head = RowValue::head_of_new(id);
+    let carried = txn.carried;
+    let hold = write::writer(txn);
+    let tail = kernel.storage.pool.try_pin(hold.tail_page())?.write();
+    let delivery = Carried::latch(carried, &kernel.storage)?;
+    let mut mtr = Mtr::begin(&kernel.storage);
+    let edit = leaf.enter(&mut mtr);
+    let tail = mtr.take(tail);
+    hold.append_inserts(&mut mtr, tail, (id, tree.index()), rows.clone().map(|nth| run.get(nth).0));
+    edit.append(
+        &mut mtr,
+        rows.map(|nth| {
             let (key, row) = run.get(nth);
-            let ascends = before.is_none_or(|before| before < key);
-            if !ascends
-                || row.len() > INLINE_BYTES_MAX
-                || Tree::check_record(key.len(), ROW_HEADER_BYTES + row.len()).is_err()
-            {
-                return (nth - first, Stop::Row);
-            }
-            let (in_leaf, in_lane) = (entry_bytes(key, row), undo_bytes(key));
-            if in_leaf > leaf_room {
-                return (nth - first, Stop::Leaf);
-            }
-            if in_lane > lane_room {
-                return (nth - first, Stop::Lane);
-            }
-            if self.try_lock_row(tree.index(), key, RowLock::Exclusive, LockKind::Record) == Grant::Conflict {
-                return (nth - first, Stop::Row);
-            }
-            (leaf_room, lane_room) = (leaf_room - in_leaf, lane_room - in_lane);
-            before = Some(key);
-        }
-        (run.len() - first, Stop::Row)
-    }
-
-    /// One mini-transaction: the rows and their undo records. Nothing fails after its first change.
-    fn append_rows(
-        &mut self,
-        tree: &Tree,
-        leaf: LeafWrite<'_>,
-        run: &RowRun,
-        rows: std::ops::Range<usize>,
-    ) -> Result<usize> {
-        let kernel = self.kernel.clone();
-        let id = self.id;
-        let count = rows.len();
-        let head = RowValue::head_of_new(id);
-        let carried = self.carried;
-        let hold = self.writer();
-        let tail = kernel.storage.pool.try_pin(hold.tail_page())?.write();
-        let delivery = Carried::latch(carried, &kernel.storage)?;
-        let mut mtr = Mtr::begin(&kernel.storage);
-        let edit = leaf.enter(&mut mtr);
-        let tail = mtr.take(tail);
-        hold.append_inserts(&mut mtr, tail, (id, tree.index()), rows.clone().map(|nth| run.get(nth).0));
-        edit.append(
-            &mut mtr,
-            rows.map(|nth| {
-                let (key, row) = run.get(nth);
-                (key, [&head[..], row])
-            }),
-        );
-        Delivery::put(delivery, &mut mtr);
-        mtr.commit();
-        self.carried = None;
-        self.count_records(count as u64);
-        Ok(count)
-    }
+            (key, [&head[..], row])
+        }),
+    );
+    Delivery::put(delivery, &mut mtr);
+    mtr.commit();
+    txn.carried = None;
+    write::count_records(txn, count as u64);
+    Ok(count)
 }
 
 fn entry_bytes(key: &[u8], row: &[u8]) -> usize {

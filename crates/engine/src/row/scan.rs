@@ -11,17 +11,17 @@
 use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
 
+use super::value::{Payload, RowValue, split_entry, writer_of};
+use super::version::{Seen, check_writer, visible};
 use crate::api::{ScanIndex, ScanSpec, TableDef, Visit};
 use crate::btree::{Direction, LeafRead, Tree};
 use crate::error::{Error, Result};
 use crate::ids::IndexId;
 use crate::page::DELETE_MARK;
+use crate::row::{chain, get};
 use crate::txn::Txn;
 use crate::txn::kernel::Kernel;
 use crate::txn::view::Sight;
-
-use super::value::{Payload, RowValue, split_entry, writer_of};
-use super::version::{Seen, check_writer, visible};
 
 /// The visitor of a scan: index key, primary key, row.
 pub type Visitor<'v> = &'v mut (dyn FnMut(&[u8], &[u8], &[u8]) -> Visit + Send);
@@ -201,18 +201,18 @@ impl Txn {
         let tree = paged!(self, self.kernel.tree(index))?;
         let sight = self.sight();
         let more = match scan.spec.index {
-            ScanIndex::Clustered => match paged!(self, self.pass_rows(&tree, scan, &sight, visit))? {
+            ScanIndex::Clustered => match paged!(self, pass_rows(self, &tree, scan, &sight, visit))? {
                 Pass::More => true,
                 Pass::End => false,
                 Pass::Chained(value) => {
-                    let row = self.fetch_payload(&value).await?;
+                    let row = chain::fetch_payload(self, &value).await?;
                     let key = scan.last.clone().unwrap_or_default();
                     visit(&key, &key, &row) == Visit::Continue
                 }
             },
             ScanIndex::Secondary(nth) => {
                 let more = paged!(self, gather_entries(&self.kernel, &tree, scan, &sight))?;
-                self.look_up(scan, nth, &sight, visit).await? && more
+                look_up(self, scan, nth, &sight, visit).await? && more
             }
         };
         scan.done = !more;
@@ -220,101 +220,99 @@ impl Txn {
         self.spend(scan.fetched.max(1));
         Ok(more)
     }
+}
 
-    fn pass_rows(&self, tree: &Tree, scan: &mut Scan, sight: &Sight, visit: Visitor<'_>) -> Result<Pass> {
-        let bound = scan.next_bound();
-        let Some(leaf) = tree.seek(as_slice(&bound), scan.direction())? else { return Ok(Pass::End) };
-        let mut older = Vec::new();
-        let (start, end) = scan.slots(&leaf);
-        let mut count = 0;
-        let mut last = None;
-        let outcome = ordered(start, end, scan.spec.reverse).try_for_each(|slot| {
-            let record = leaf.record(slot);
-            if scan.is_past_end(record.key) {
-                return ControlFlow::Break(Ok(Pass::End));
+fn pass_rows(txn: &Txn, tree: &Tree, scan: &mut Scan, sight: &Sight, visit: Visitor<'_>) -> Result<Pass> {
+    let bound = scan.next_bound();
+    let Some(leaf) = tree.seek(as_slice(&bound), scan.direction())? else { return Ok(Pass::End) };
+    let mut older = Vec::new();
+    let (start, end) = scan.slots(&leaf);
+    let mut count = 0;
+    let mut last = None;
+    let outcome = ordered(start, end, scan.spec.reverse).try_for_each(|slot| {
+        let record = leaf.record(slot);
+        if scan.is_past_end(record.key) {
+            return ControlFlow::Break(Ok(Pass::End));
+        }
+        let value = match visible(&txn.kernel, &record, sight, &mut older) {
+            Err(error) => return ControlFlow::Break(Err(error)),
+            Ok(Seen::Nothing) => {
+                last = Some(slot);
+                return ControlFlow::Continue(());
             }
-            let value = match visible(&self.kernel, &record, sight, &mut older) {
-                Err(error) => return ControlFlow::Break(Err(error)),
-                Ok(Seen::Nothing) => {
-                    last = Some(slot);
-                    return ControlFlow::Continue(());
+            Ok(Seen::Newest) => record.value,
+            Ok(Seen::Older) => older.as_slice(),
+        };
+        last = Some(slot);
+        count += 1;
+        match RowValue::decode(value) {
+            Err(error) => ControlFlow::Break(Err(error)),
+            Ok(RowValue { payload: Payload::Chain { .. }, .. }) => {
+                ControlFlow::Break(Ok(Pass::Chained(value.to_vec())))
+            }
+            Ok(RowValue { payload: Payload::Inline(row), .. }) => match visit(record.key, record.key, row) {
+                Visit::Continue => ControlFlow::Continue(()),
+                Visit::Stop => ControlFlow::Break(Ok(Pass::End)),
+            },
+        }
+    });
+    scan.fetched += count;
+    txn.options.card.rows().read.add(count);
+    if let Some(slot) = last {
+        scan.set_last(leaf.record(slot).key);
+    }
+    match outcome {
+        ControlFlow::Continue(()) => Ok(Pass::More),
+        ControlFlow::Break(outcome) => outcome,
+    }
+}
+
+/// Visits the gathered entries, with their rows if wanted. False: the visitor has had enough.
+async fn look_up(
+    txn: &mut Txn,
+    scan: &mut Scan,
+    nth: usize,
+    sight: &Sight,
+    visit: Visitor<'_>,
+) -> Result<bool> {
+    let gathered = std::mem::take(&mut scan.gathered);
+    let tree = paged!(txn, txn.kernel.tree(scan.table.clustered))?;
+    let mut value = Vec::new();
+    let mut key_bytes = Vec::new();
+    let mut begin = 0;
+    let mut more = true;
+    for &(end, pk_len, speaks) in &gathered.entries {
+        let key = &gathered.bytes[begin..end];
+        begin = end;
+        let (secondary, pk) = key.split_at(key.len() - pk_len);
+        let want_row = scan.spec.fetch_row;
+        if speaks && !want_row {
+            more = visit(key, pk, &[]) == Visit::Continue;
+        } else if paged!(txn, get::try_fetch_visible(txn, &tree, pk, sight, &mut value))? {
+            let chained;
+            let row = match RowValue::decode(&value)?.payload {
+                Payload::Inline(row) => row,
+                Payload::Chain { .. } => {
+                    chained = chain::fetch_payload(txn, &value).await?;
+                    &chained
                 }
-                Ok(Seen::Newest) => record.value,
-                Ok(Seen::Older) => older.as_slice(),
             };
-            last = Some(slot);
-            count += 1;
-            match RowValue::decode(value) {
-                Err(error) => ControlFlow::Break(Err(error)),
-                Ok(RowValue { payload: Payload::Chain { .. }, .. }) => {
-                    ControlFlow::Break(Ok(Pass::Chained(value.to_vec())))
-                }
-                Ok(RowValue { payload: Payload::Inline(row), .. }) => {
-                    match visit(record.key, record.key, row) {
-                        Visit::Continue => ControlFlow::Continue(()),
-                        Visit::Stop => ControlFlow::Break(Ok(Pass::End)),
-                    }
-                }
+            key_bytes.clear();
+            if !speaks {
+                scan.table.keys.secondary_key(nth, row, &mut key_bytes);
             }
-        });
-        scan.fetched += count;
-        self.options.card.rows().read.add(count);
-        if let Some(slot) = last {
-            scan.set_last(leaf.record(slot).key);
+            if speaks || key_bytes == secondary {
+                more = visit(key, pk, if want_row { row } else { &[] }) == Visit::Continue;
+            }
         }
-        match outcome {
-            ControlFlow::Continue(()) => Ok(Pass::More),
-            ControlFlow::Break(outcome) => outcome,
+        if !more {
+            break;
         }
     }
-
-    /// Visits the gathered entries, with their rows if wanted. False: the visitor has had enough.
-    async fn look_up(
-        &mut self,
-        scan: &mut Scan,
-        nth: usize,
-        sight: &Sight,
-        visit: Visitor<'_>,
-    ) -> Result<bool> {
-        let gathered = std::mem::take(&mut scan.gathered);
-        let tree = paged!(self, self.kernel.tree(scan.table.clustered))?;
-        let mut value = Vec::new();
-        let mut key_bytes = Vec::new();
-        let mut begin = 0;
-        let mut more = true;
-        for &(end, pk_len, speaks) in &gathered.entries {
-            let key = &gathered.bytes[begin..end];
-            begin = end;
-            let (secondary, pk) = key.split_at(key.len() - pk_len);
-            let want_row = scan.spec.fetch_row;
-            if speaks && !want_row {
-                more = visit(key, pk, &[]) == Visit::Continue;
-            } else if paged!(self, self.try_fetch_visible(&tree, pk, sight, &mut value))? {
-                let chained;
-                let row = match RowValue::decode(&value)?.payload {
-                    Payload::Inline(row) => row,
-                    Payload::Chain { .. } => {
-                        chained = self.fetch_payload(&value).await?;
-                        &chained
-                    }
-                };
-                key_bytes.clear();
-                if !speaks {
-                    scan.table.keys.secondary_key(nth, row, &mut key_bytes);
-                }
-                if speaks || key_bytes == secondary {
-                    more = visit(key, pk, if want_row { row } else { &[] }) == Visit::Continue;
-                }
-            }
-            if !more {
-                break;
-            }
-        }
-        scan.fetched += gathered.entries.len() as u64;
-        self.options.card.rows().read.add(gathered.entries.len() as u64);
-        scan.gathered = gathered;
-        Ok(more)
-    }
+    scan.fetched += gathered.entries.len() as u64;
+    txn.options.card.rows().read.add(gathered.entries.len() as u64);
+    scan.gathered = gathered;
+    Ok(more)
 }
 
 /// Copies the entries of one leaf that may be visible. False: the range is at its end.

@@ -19,17 +19,17 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
+use super::scan::{Scan, as_slice};
+use super::value::{split_entry, writer_of};
+use super::version::check_writer;
 use crate::api::{LockWait, Read, RowLock, ScanIndex};
 use crate::btree::{Direction, Tree};
 use crate::error::{Error, Result};
 use crate::page::DELETE_MARK;
+use crate::row::{chain, get};
 use crate::txn::Txn;
 use crate::txn::lock_calls::{GapName, Grant, LockKind};
 use crate::txn::view::Sight;
-
-use super::scan::{Scan, as_slice};
-use super::value::{split_entry, writer_of};
-use super::version::check_writer;
 
 /// Says whether a row is wanted.
 pub type Accept<'a> = &'a mut (dyn FnMut(&[u8]) -> bool + Send);
@@ -86,11 +86,11 @@ impl Txn {
             self.options.interrupt.check()?;
             self.count_locks()?;
             admitted!(self, 1);
-            match paged!(self, self.try_next(&tree, scan, claim))? {
+            match paged!(self, try_next(self, &tree, scan, claim))? {
                 Found::End => scan.done = true,
                 Found::Skipped => {}
                 Found::Taken { key, pk_len } => {
-                    if self.pass_over_taken(scan, &key, pk_len, claim, accept).await? {
+                    if pass_over_taken(self, scan, &key, pk_len, claim, accept).await? {
                         scan.set_last(&key);
                     }
                 }
@@ -98,8 +98,8 @@ impl Txn {
                     scan.set_last(&key);
                     scan.met = false;
                     let row = match pk_len {
-                        None => self.claimed_row(scan, &tree, &key, live, accept).await?,
-                        Some(pk_len) => self.claimed_entry(scan, &key, pk_len, claim, accept).await?,
+                        None => claimed_row(self, scan, &tree, &key, live, accept).await?,
+                        Some(pk_len) => claimed_entry(self, scan, &key, pk_len, claim, accept).await?,
                     };
                     if scan.one_value {
                         scan.one_value_ends();
@@ -107,228 +107,227 @@ impl Txn {
                     if row.is_some() {
                         return Ok(row);
                     }
-                    self.release_if_unwanted(index, &key, lock, grant);
+                    release_if_unwanted(self, index, &key, lock, grant);
                 }
             }
         }
         Ok(None)
     }
+}
 
-    /// Finds the next key of the range and tries its lock, under the latch.
-    fn try_next(&mut self, tree: &Arc<Tree>, scan: &mut Scan, claim: Claim) -> Result<Found> {
-        if scan.spec.reverse && self.locks_gaps() && !scan.start_claimed {
-            self.claim_gap_above(tree, scan, claim)?;
-        }
-        let bound = scan.next_bound();
-        let leaf = match scan.direction() {
-            Direction::Reverse => match tree.seek(as_slice(&bound), Direction::Reverse)? {
-                Some(leaf) => leaf,
-                None => return Ok(Found::End),
-            },
-            Direction::Forward => match tree.seek_holding(as_slice(&bound))? {
-                Ok(leaf) => leaf,
-                Err(_last_leaf) => {
-                    if self.locks_gaps() {
-                        self.try_gap(tree, &GapName::Supremum, claim.lock);
-                    }
-                    return Ok(Found::End);
+/// Finds the next key of the range and tries its lock, under the latch.
+fn try_next(txn: &mut Txn, tree: &Arc<Tree>, scan: &mut Scan, claim: Claim) -> Result<Found> {
+    if scan.spec.reverse && txn.locks_gaps() && !scan.start_claimed {
+        claim_gap_above(txn, tree, scan, claim)?;
+    }
+    let bound = scan.next_bound();
+    let leaf = match scan.direction() {
+        Direction::Reverse => match tree.seek(as_slice(&bound), Direction::Reverse)? {
+            Some(leaf) => leaf,
+            None => return Ok(Found::End),
+        },
+        Direction::Forward => match tree.seek_holding(as_slice(&bound))? {
+            Ok(leaf) => leaf,
+            Err(_last_leaf) => {
+                if txn.locks_gaps() {
+                    txn.try_gap(tree, &GapName::Supremum, claim.lock);
                 }
-            },
-        };
-        let record = leaf.record(leaf.slot());
-        if scan.is_past_end(record.key) {
-            if self.locks_gaps() && !scan.spec.reverse {
-                self.try_gap(tree, &GapName::Key(record.key.to_vec()), claim.lock);
+                return Ok(Found::End);
             }
-            return Ok(Found::End);
+        },
+    };
+    let record = leaf.record(leaf.slot());
+    if scan.is_past_end(record.key) {
+        if txn.locks_gaps() && !scan.spec.reverse {
+            txn.try_gap(tree, &GapName::Key(record.key.to_vec()), claim.lock);
         }
-        let pk_len = match scan.spec.index {
-            ScanIndex::Clustered => None,
-            ScanIndex::Secondary(_) => Some(split_entry(record.key, record.value)?.1.len()),
-        };
-        let key = record.key.to_vec();
-        let marked = record.flags & DELETE_MARK != 0;
-        let writer = writer_of(record.value)?;
-        check_writer(&self.kernel, writer)?;
-        let kind = if scan.one_value && !marked { LockKind::Record } else { claim.kind };
-        let grant = self.try_lock_row(tree.index(), &key, claim.lock, kind);
-        if grant == Grant::Conflict {
-            return Ok(Found::Taken { key, pk_len });
-        }
-        // A mark by a transaction that is still running may go again: such an entry is looked at under its
-        // row's lock.
-        let live = !marked || (pk_len.is_some() && self.kernel.registry.is_active(writer));
-        if !live && pk_len.is_some() {
-            scan.set_last(&key);
-            if grant == Grant::New && !self.locks_gaps() {
-                self.unlock_row(tree.index(), &key, claim.lock);
-            }
-            return Ok(Found::Skipped);
-        }
-        let waited = scan.waited.take().is_some_and(|waited| waited == key);
-        let grant = if waited { Grant::New } else { grant };
-        Ok(Found::Key { key, pk_len, live, grant })
+        return Ok(Found::End);
     }
+    let pk_len = match scan.spec.index {
+        ScanIndex::Clustered => None,
+        ScanIndex::Secondary(_) => Some(split_entry(record.key, record.value)?.1.len()),
+    };
+    let key = record.key.to_vec();
+    let marked = record.flags & DELETE_MARK != 0;
+    let writer = writer_of(record.value)?;
+    check_writer(&txn.kernel, writer)?;
+    let kind = if scan.one_value && !marked { LockKind::Record } else { claim.kind };
+    let grant = txn.try_lock_row(tree.index(), &key, claim.lock, kind);
+    if grant == Grant::Conflict {
+        return Ok(Found::Taken { key, pk_len });
+    }
+    // A mark by a transaction that is still running may go again: such an entry is looked at under its
+    // row's lock.
+    let live = !marked || (pk_len.is_some() && txn.kernel.registry.is_active(writer));
+    if !live && pk_len.is_some() {
+        scan.set_last(&key);
+        if grant == Grant::New && !txn.locks_gaps() {
+            txn.unlock_row(tree.index(), &key, claim.lock);
+        }
+        return Ok(Found::Skipped);
+    }
+    let waited = scan.waited.take().is_some_and(|waited| waited == key);
+    let grant = if waited { Grant::New } else { grant };
+    Ok(Found::Key { key, pk_len, live, grant })
+}
 
-    /// A reverse scan begins below its upper bound: the gap between the first row it meets and the one above
-    /// is part of its range.
-    fn claim_gap_above(&mut self, tree: &Arc<Tree>, scan: &mut Scan, claim: Claim) -> Result<()> {
-        let above = match scan.next_bound() {
-            Bound::Unbounded => None,
-            Bound::Included(key) => Some(Bound::Excluded(key)),
-            Bound::Excluded(key) => Some(Bound::Included(key)),
-        };
-        match above {
-            None => {
-                self.try_gap(tree, &GapName::Supremum, claim.lock);
-            }
-            Some(bound) => {
-                let found = tree.seek_holding(as_slice(&bound))?;
-                let name = match &found {
-                    Ok(leaf) => GapName::Key(leaf.key().to_vec()),
-                    Err(_) => GapName::Supremum,
-                };
-                self.try_gap(tree, &name, claim.lock);
-            }
+/// A reverse scan begins below its upper bound: the gap between the first row it meets and the one above
+/// is part of its range.
+fn claim_gap_above(txn: &mut Txn, tree: &Arc<Tree>, scan: &mut Scan, claim: Claim) -> Result<()> {
+    let above = match scan.next_bound() {
+        Bound::Unbounded => None,
+        Bound::Included(key) => Some(Bound::Excluded(key)),
+        Bound::Excluded(key) => Some(Bound::Included(key)),
+    };
+    match above {
+        None => {
+            txn.try_gap(tree, &GapName::Supremum, claim.lock);
         }
-        scan.start_claimed = true;
-        Ok(())
+        Some(bound) => {
+            let found = tree.seek_holding(as_slice(&bound))?;
+            let name = match &found {
+                Ok(leaf) => GapName::Key(leaf.key().to_vec()),
+                Err(_) => GapName::Supremum,
+            };
+            txn.try_gap(tree, &name, claim.lock);
+        }
     }
+    scan.start_claimed = true;
+    Ok(())
+}
 
-    /// The lock on `key` is taken. True: leave the row out; false: the lock is ours now or the row is worth
-    /// another look.
-    async fn pass_over_taken(
-        &mut self,
-        scan: &mut Scan,
-        key: &[u8],
-        pk_len: Option<usize>,
-        claim: Claim,
-        accept: Accept<'_>,
-    ) -> Result<bool> {
-        match claim.wait {
-            LockWait::NoWait => return Err(Error::NoWait),
-            LockWait::SkipLocked => return Ok(true),
-            LockWait::Wait => {}
-        }
-        let index = scan.index()?;
-        if scan.semi_consistent && pk_len.is_none() && !self.locks_gaps() && claim.lock == RowLock::Exclusive
-        {
-            // Semi-consistent: a row whose last committed version is not wanted is not waited for.
-            match self.last_committed(scan, key).await? {
-                Some(row) if accept(&row) => {}
-                _ => return Ok(true),
-            }
-        }
-        // What is found after the wait is asked for once more, with the gap if it needs one.
-        let kind = if scan.one_value { LockKind::Record } else { claim.kind };
-        if self.lock_row(index, key, claim.lock, kind, LockWait::Wait).await? == Grant::New {
-            scan.waited = Some(key.to_vec());
-        }
-        Ok(false)
+/// The lock on `key` is taken. True: leave the row out; false: the lock is ours now or the row is worth
+/// another look.
+async fn pass_over_taken(
+    txn: &mut Txn,
+    scan: &mut Scan,
+    key: &[u8],
+    pk_len: Option<usize>,
+    claim: Claim,
+    accept: Accept<'_>,
+) -> Result<bool> {
+    match claim.wait {
+        LockWait::NoWait => return Err(Error::NoWait),
+        LockWait::SkipLocked => return Ok(true),
+        LockWait::Wait => {}
     }
+    let index = scan.index()?;
+    if scan.semi_consistent && pk_len.is_none() && !txn.locks_gaps() && claim.lock == RowLock::Exclusive {
+        // Semi-consistent: a row whose last committed version is not wanted is not waited for.
+        match last_committed(txn, scan, key).await? {
+            Some(row) if accept(&row) => {}
+            _ => return Ok(true),
+        }
+    }
+    // What is found after the wait is asked for once more, with the gap if it needs one.
+    let kind = if scan.one_value { LockKind::Record } else { claim.kind };
+    if txn.lock_row(index, key, claim.lock, kind, LockWait::Wait).await? == Grant::New {
+        scan.waited = Some(key.to_vec());
+    }
+    Ok(false)
+}
 
-    async fn last_committed(&mut self, scan: &Scan, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        let sight = Sight::View(self.kernel.registry.open_view(), self.id);
-        let tree = paged!(self, self.kernel.tree(scan.table.clustered))?;
-        let mut value = Vec::new();
-        if !paged!(self, self.try_fetch_visible(&tree, key, &sight, &mut value))? {
-            return Ok(None);
-        }
-        self.fetch_payload(&value).await.map(Some)
+async fn last_committed(txn: &mut Txn, scan: &Scan, key: &[u8]) -> Result<Option<Vec<u8>>> {
+    let sight = Sight::View(txn.kernel.registry.open_view(), txn.id);
+    let tree = paged!(txn, txn.kernel.tree(scan.table.clustered))?;
+    let mut value = Vec::new();
+    if !paged!(txn, get::try_fetch_visible(txn, &tree, key, &sight, &mut value))? {
+        return Ok(None);
     }
+    chain::fetch_payload(txn, &value).await.map(Some)
+}
 
-    /// The row of a clustered key that has just been locked.
-    async fn claimed_row(
-        &mut self,
-        _scan: &Scan,
-        tree: &Arc<Tree>,
-        key: &[u8],
-        live: bool,
-        accept: Accept<'_>,
-    ) -> Result<Option<(Vec<u8>, Vec<u8>)>> {
-        let mut value = Vec::new();
-        if !live || !paged!(self, self.try_fetch_newest(tree, key, &mut value))? {
-            return Ok(None);
-        }
-        self.options.card.rows().read.add(1);
-        let row = self.fetch_payload(&value).await?;
-        Ok(accept(&row).then(|| (key.to_vec(), row)))
+/// The row of a clustered key that has just been locked.
+async fn claimed_row(
+    txn: &mut Txn,
+    _scan: &Scan,
+    tree: &Arc<Tree>,
+    key: &[u8],
+    live: bool,
+    accept: Accept<'_>,
+) -> Result<Option<(Vec<u8>, Vec<u8>)>> {
+    let mut value = Vec::new();
+    if !live || !paged!(txn, get::try_fetch_newest(txn, tree, key, &mut value))? {
+        return Ok(None);
     }
+    txn.options.card.rows().read.add(1);
+    let row = chain::fetch_payload(txn, &value).await?;
+    Ok(accept(&row).then(|| (key.to_vec(), row)))
+}
 
-    /// The row behind a secondary entry that has just been locked: lock the row too, and see whether it still
-    /// has the key.
-    async fn claimed_entry(
-        &mut self,
-        scan: &mut Scan,
-        key: &[u8],
-        pk_len: usize,
-        claim: Claim,
-        accept: Accept<'_>,
-    ) -> Result<Option<(Vec<u8>, Vec<u8>)>> {
-        let (secondary, pk) = key.split_at(key.len() - pk_len);
-        let table = &scan.table;
-        let grant = self.lock_row(table.clustered, pk, claim.lock, LockKind::Record, claim.wait).await?;
-        if grant == Grant::Conflict {
-            return Ok(None);
-        }
-        let tree = paged!(self, self.kernel.tree(table.clustered))?;
-        let mut value = Vec::new();
-        if paged!(self, self.try_fetch_newest(&tree, pk, &mut value))? {
-            self.options.card.rows().read.add(1);
-            let row = self.fetch_payload(&value).await?;
-            let mut current = Vec::new();
-            if let ScanIndex::Secondary(nth) = scan.spec.index {
-                table.keys.secondary_key(nth, &row, &mut current);
-            }
-            scan.met = current == secondary;
-            if scan.met && accept(&row) {
-                return Ok(Some((pk.to_vec(), row)));
-            }
-        }
-        self.release_if_unwanted(table.clustered, pk, claim.lock, grant);
-        Ok(None)
+/// The row behind a secondary entry that has just been locked: lock the row too, and see whether it still
+/// has the key.
+async fn claimed_entry(
+    txn: &mut Txn,
+    scan: &mut Scan,
+    key: &[u8],
+    pk_len: usize,
+    claim: Claim,
+    accept: Accept<'_>,
+) -> Result<Option<(Vec<u8>, Vec<u8>)>> {
+    let (secondary, pk) = key.split_at(key.len() - pk_len);
+    let table = &scan.table;
+    let grant = txn.lock_row(table.clustered, pk, claim.lock, LockKind::Record, claim.wait).await?;
+    if grant == Grant::Conflict {
+        return Ok(None);
     }
+    let tree = paged!(txn, txn.kernel.tree(table.clustered))?;
+    let mut value = Vec::new();
+    if paged!(txn, get::try_fetch_newest(txn, &tree, pk, &mut value))? {
+        txn.options.card.rows().read.add(1);
+        let row = chain::fetch_payload(txn, &value).await?;
+        let mut current = Vec::new();
+        if let ScanIndex::Secondary(nth) = scan.spec.index {
+            table.keys.secondary_key(nth, &row, &mut current);
+        }
+        scan.met = current == secondary;
+        if scan.met && accept(&row) {
+            return Ok(Some((pk.to_vec(), row)));
+        }
+    }
+    release_if_unwanted(txn, table.clustered, pk, claim.lock, grant);
+    Ok(None)
+}
 
-    /// READ COMMITTED gives back what it locked and does not want.
-    pub(super) fn release_if_unwanted(
-        &mut self,
-        index: crate::ids::IndexId,
-        key: &[u8],
-        lock: RowLock,
-        grant: Grant,
-    ) {
-        if grant == Grant::New && !self.locks_gaps() {
-            self.unlock_row(index, key, lock);
-        }
+/// READ COMMITTED gives back what it locked and does not want.
+pub(super) fn release_if_unwanted(
+    txn: &mut Txn,
+    index: crate::ids::IndexId,
+    key: &[u8],
+    lock: RowLock,
+    grant: Grant,
+) {
+    if grant == Grant::New && !txn.locks_gaps() {
+        txn.unlock_row(index, key, lock);
     }
+}
 
-    /// A row that was asked for by key is not there: under REPEATABLE READ the gap where it would be stays
-    /// locked, the key itself does not, unless a delete-marked row is still there.
-    pub(crate) async fn lock_absence(
-        &mut self,
-        table: &crate::api::TableDef,
-        tree: &Arc<Tree>,
-        key: &[u8],
-        (lock, grant): (RowLock, Grant),
-    ) -> Result<()> {
-        let keep = if self.locks_gaps() { paged!(self, self.try_lock_absence(tree, key))? } else { false };
-        if grant == Grant::New && !keep {
-            self.unlock_row(table.clustered, key, lock);
-        }
-        Ok(())
+/// A row that was asked for by key is not there: under REPEATABLE READ the gap where it would be stays
+/// locked, the key itself does not, unless a delete-marked row is still there.
+pub(crate) async fn lock_absence(
+    txn: &mut Txn,
+    table: &crate::api::TableDef,
+    tree: &Arc<Tree>,
+    key: &[u8],
+    (lock, grant): (RowLock, Grant),
+) -> Result<()> {
+    let keep = if txn.locks_gaps() { paged!(txn, try_lock_absence(txn, tree, key))? } else { false };
+    if grant == Grant::New && !keep {
+        txn.unlock_row(table.clustered, key, lock);
     }
+    Ok(())
+}
 
-    /// Claims the gap behind `key`. True: the key is there, delete-marked.
-    fn try_lock_absence(&mut self, tree: &Arc<Tree>, key: &[u8]) -> Result<bool> {
-        let found = tree.seek_holding(Bound::Included(key))?;
-        let (name, marked) = match &found {
-            Ok(leaf) if leaf.key() == key => (None, true),
-            Ok(leaf) => (Some(GapName::Key(leaf.key().to_vec())), false),
-            Err(_) => (Some(GapName::Supremum), false),
-        };
-        if let Some(name) = name {
-            self.try_gap(tree, &name, RowLock::Exclusive);
-        }
-        Ok(marked)
+/// Claims the gap behind `key`. True: the key is there, delete-marked.
+fn try_lock_absence(txn: &mut Txn, tree: &Arc<Tree>, key: &[u8]) -> Result<bool> {
+    let found = tree.seek_holding(Bound::Included(key))?;
+    let (name, marked) = match &found {
+        Ok(leaf) if leaf.key() == key => (None, true),
+        Ok(leaf) => (Some(GapName::Key(leaf.key().to_vec())), false),
+        Err(_) => (Some(GapName::Supremum), false),
+    };
+    if let Some(name) = name {
+        txn.try_gap(tree, &name, RowLock::Exclusive);
     }
+    Ok(marked)
 }

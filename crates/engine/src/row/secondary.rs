@@ -8,16 +8,16 @@
 
 use std::ops::Bound;
 
+use super::value::split_entry;
+use super::write::Added;
 use crate::api::{LockWait, RowLock, TableDef};
 use crate::btree::{Direction, Tree};
 use crate::error::{Error, Result};
 use crate::page::DELETE_MARK;
+use crate::row::write;
 use crate::txn::Txn;
 use crate::txn::lock_calls::LockKind;
 use crate::txn::spare::{give_buffer, take_buffer};
-
-use super::value::split_entry;
-use super::write::Added;
 
 /// The error for a key that is there already: the primary key, or that of secondary index number `nth`.
 pub(crate) fn duplicate(table: &TableDef, nth: Option<usize>, pk: &[u8]) -> Error {
@@ -94,62 +94,54 @@ pub(crate) fn entry_changes(table: &TableDef, pk: &[u8], old: &[u8], new: Option
     changes
 }
 
-impl Txn {
-    /// Locks the unique key values that change, and fails if a new one belongs to another live row.
-    pub(crate) async fn check_unique(
-        &mut self,
-        table: &TableDef,
-        pk: &[u8],
-        changes: &[EntryChange],
-    ) -> Result<()> {
-        for change in changes.iter().filter(|change| change.is_unique(table)) {
-            let index = table.secondaries[change.nth].id;
-            for key in [&change.old, &change.new].into_iter().flatten().filter(|key| key.whole) {
-                self.lock_row(index, key.secondary(), RowLock::Exclusive, LockKind::Record, LockWait::Wait)
-                    .await?;
-            }
-            let Some(new) = change.new.as_ref().filter(|key| key.whole) else { continue };
-            let tree = paged!(self, self.kernel.tree(index))?;
-            if let Some(other) = paged!(self, live_entry(&tree, new.secondary(), pk))? {
-                return Err(duplicate(table, Some(change.nth), &other));
-            }
+/// Locks the unique key values that change, and fails if a new one belongs to another live row.
+pub(crate) async fn check_unique(
+    txn: &mut Txn,
+    table: &TableDef,
+    pk: &[u8],
+    changes: &[EntryChange],
+) -> Result<()> {
+    for change in changes.iter().filter(|change| change.is_unique(table)) {
+        let index = table.secondaries[change.nth].id;
+        for key in [&change.old, &change.new].into_iter().flatten().filter(|key| key.whole) {
+            txn.lock_row(index, key.secondary(), RowLock::Exclusive, LockKind::Record, LockWait::Wait)
+                .await?;
         }
-        Ok(())
+        let Some(new) = change.new.as_ref().filter(|key| key.whole) else { continue };
+        let tree = paged!(txn, txn.kernel.tree(index))?;
+        if let Some(other) = paged!(txn, live_entry(&tree, new.secondary(), pk))? {
+            return Err(duplicate(table, Some(change.nth), &other));
+        }
     }
+    Ok(())
+}
 
-    /// Marks old entries and adds new ones.
-    pub(crate) async fn change_entries(
-        &mut self,
-        table: &TableDef,
-        pk_len: usize,
-        changes: &[EntryChange],
-    ) -> Result<()> {
-        for change in changes {
-            let index = table.secondaries[change.nth].id;
-            let tree = paged!(self, self.kernel.tree(index))?;
-            if let Some(old) = &change.old {
-                paged!(self, self.try_mark_entry(&tree, &old.bytes, pk_len))?;
-            }
-            let Some(new) = &change.new else { continue };
-            loop {
-                match paged!(self, self.try_add_entry(&tree, &new.bytes, pk_len))? {
-                    Added::Done | Added::Exists => break,
-                    Added::GapTaken(gap) => self.wait_insert_intention(index, &gap).await?,
-                    Added::EntryTaken => {
-                        self.lock_row(
-                            index,
-                            &new.bytes,
-                            RowLock::Exclusive,
-                            LockKind::Record,
-                            LockWait::Wait,
-                        )
+/// Marks old entries and adds new ones.
+pub(crate) async fn change_entries(
+    txn: &mut Txn,
+    table: &TableDef,
+    pk_len: usize,
+    changes: &[EntryChange],
+) -> Result<()> {
+    for change in changes {
+        let index = table.secondaries[change.nth].id;
+        let tree = paged!(txn, txn.kernel.tree(index))?;
+        if let Some(old) = &change.old {
+            paged!(txn, write::try_mark_entry(txn, &tree, &old.bytes, pk_len))?;
+        }
+        let Some(new) = &change.new else { continue };
+        loop {
+            match paged!(txn, write::try_add_entry(txn, &tree, &new.bytes, pk_len))? {
+                Added::Done | Added::Exists => break,
+                Added::GapTaken(gap) => txn.wait_insert_intention(index, &gap).await?,
+                Added::EntryTaken => {
+                    txn.lock_row(index, &new.bytes, RowLock::Exclusive, LockKind::Record, LockWait::Wait)
                         .await?;
-                    }
                 }
             }
         }
-        Ok(())
     }
+    Ok(())
 }
 
 /// The primary key of an unmarked entry with this secondary key that does not belong to the row `pk` itself.

@@ -12,19 +12,19 @@
 
 use std::sync::Arc;
 
+use super::secondary::{EntryChange, entry_changes};
+use super::value::{INLINE_BYTES_MAX, Payload, RowValue};
+use super::version::check_writer;
+use super::write::NewVersion;
 use crate::api::{Change, LockWait, RowLock, TableDef, Updated};
 use crate::btree::{Position, Tree};
 use crate::error::{Error, Result};
 use crate::ids::PageNo;
 use crate::page::DELETE_MARK;
+use crate::row::{chain, insert, scan_locked, secondary, write};
 use crate::txn::Txn;
 use crate::txn::lock_calls::{Grant, LockKind};
 use crate::txn::spare::{give_buffer, take_buffer};
-
-use super::secondary::{EntryChange, entry_changes};
-use super::value::{INLINE_BYTES_MAX, Payload, RowValue};
-use super::version::check_writer;
-use super::write::NewVersion;
 
 /// The caller's decision about a row.
 pub type Decide<'c> = &'c mut (dyn FnMut(&[u8], &mut Vec<u8>) -> Change + Send);
@@ -89,45 +89,13 @@ impl Txn {
             return Ok(None);
         }
         self.count_locks()?;
-        match self.try_whole_update(table, key, change, draft) {
+        match try_whole_update(self, table, key, change, draft) {
             Ok(true) => {}
             Ok(false) | Err(Error::Miss(_)) => return Ok(None),
             Err(error) => return Err(error),
         }
         self.spend(1);
-        Ok(draft.outcome.inspect(|updated| self.count_change(*updated)))
-    }
-
-    /// One attempt at the whole change; whether nothing is left to do.
-    fn try_whole_update(
-        &mut self,
-        table: &TableDef,
-        key: &[u8],
-        change: Decide<'_>,
-        draft: &mut UpdateDraft,
-    ) -> Result<bool> {
-        self.check_may_write()?;
-        match self.try_lock_row(table.clustered, key, RowLock::Exclusive, LockKind::Record) {
-            Grant::Conflict => return Ok(false),
-            grant => draft.grant = Some(grant),
-        }
-        let tree = self.kernel.tree(table.clustered)?;
-        if let Step::Done(updated) = self.try_update(table, &tree, key, change, draft)? {
-            draft.outcome = Some(updated);
-        }
-        Ok(match draft.outcome {
-            None | Some(Updated::Missing) => false,
-            Some(_) => draft.entries.as_ref().is_none_or(Vec::is_empty),
-        })
-    }
-
-    fn count_change(&self, updated: Updated) {
-        let counts = self.options.card.rows();
-        match updated {
-            Updated::Changed => counts.updated.add(1),
-            Updated::Deleted => counts.deleted.add(1),
-            _ => {}
-        }
+        Ok(draft.outcome.inspect(|updated| count_change(self, *updated)))
     }
 
     /// Goes on with an update that had to wait, from what its draft holds.
@@ -153,22 +121,22 @@ impl Txn {
         let tree = paged!(self, self.kernel.tree(table.clustered))?;
         let outcome = match draft.outcome {
             Some(updated) => Ok(updated),
-            None => self.carry_out(table, &tree, key, change, &mut draft).await,
+            None => carry_out(self, table, &tree, key, change, &mut draft).await,
         };
         match outcome {
             Ok(Updated::Missing) => {
-                self.lock_absence(table, &tree, key, (RowLock::Exclusive, grant)).await?;
+                scan_locked::lock_absence(self, table, &tree, key, (RowLock::Exclusive, grant)).await?;
                 Ok(Updated::Missing)
             }
             Err(error) => {
-                self.drop_chain(draft.chain).await;
+                insert::drop_chain(self, draft.chain).await;
                 Err(error)
             }
             Ok(updated) => {
                 if let Some(entries) = &draft.entries {
-                    self.change_entries(table, key.len(), entries).await?;
+                    secondary::change_entries(self, table, key.len(), entries).await?;
                 }
-                self.count_change(updated);
+                count_change(self, updated);
                 Ok(updated)
             }
         }
@@ -178,87 +146,119 @@ impl Txn {
     pub async fn delete(&mut self, table: &TableDef, key: &[u8]) -> Result<bool> {
         Ok(self.update(table, key, &mut |_, _| Change::Delete).await? == Updated::Deleted)
     }
+}
 
-    async fn carry_out(
-        &mut self,
-        table: &TableDef,
-        tree: &Arc<Tree>,
-        key: &[u8],
-        change: Decide<'_>,
-        draft: &mut UpdateDraft,
-    ) -> Result<Updated> {
-        loop {
-            match paged!(self, self.try_update(table, tree, key, change, draft))? {
-                Step::Done(updated) => return Ok(updated),
-                Step::FetchOld(value) => draft.old = Some(self.fetch_payload(&value).await?),
-                Step::CheckUnique => {
-                    let entries = draft.entries.take().unwrap_or_default();
-                    self.check_unique(table, key, &entries).await?;
-                    draft.entries = Some(entries);
-                    draft.unique_checked = true;
-                }
-                Step::WriteChain => draft.chain = self.write_chain(table, &draft.new).await?,
+/// One attempt at the whole change; whether nothing is left to do.
+fn try_whole_update(
+    txn: &mut Txn,
+    table: &TableDef,
+    key: &[u8],
+    change: Decide<'_>,
+    draft: &mut UpdateDraft,
+) -> Result<bool> {
+    txn.check_may_write()?;
+    match txn.try_lock_row(table.clustered, key, RowLock::Exclusive, LockKind::Record) {
+        Grant::Conflict => return Ok(false),
+        grant => draft.grant = Some(grant),
+    }
+    let tree = txn.kernel.tree(table.clustered)?;
+    if let Step::Done(updated) = try_update(txn, table, &tree, key, change, draft)? {
+        draft.outcome = Some(updated);
+    }
+    Ok(match draft.outcome {
+        None | Some(Updated::Missing) => false,
+        Some(_) => draft.entries.as_ref().is_none_or(Vec::is_empty),
+    })
+}
+
+fn count_change(txn: &Txn, updated: Updated) {
+    let counts = txn.options.card.rows();
+    match updated {
+        Updated::Changed => counts.updated.add(1),
+        Updated::Deleted => counts.deleted.add(1),
+        _ => {}
+    }
+}
+
+async fn carry_out(
+    txn: &mut Txn,
+    table: &TableDef,
+    tree: &Arc<Tree>,
+    key: &[u8],
+    change: Decide<'_>,
+    draft: &mut UpdateDraft,
+) -> Result<Updated> {
+    loop {
+        match paged!(txn, try_update(txn, table, tree, key, change, draft))? {
+            Step::Done(updated) => return Ok(updated),
+            Step::FetchOld(value) => draft.old = Some(chain::fetch_payload(txn, &value).await?),
+            Step::CheckUnique => {
+                let entries = draft.entries.take().unwrap_or_default();
+                secondary::check_unique(txn, table, key, &entries).await?;
+                draft.entries = Some(entries);
+                draft.unique_checked = true;
             }
+            Step::WriteChain => draft.chain = insert::write_chain(txn, table, &draft.new).await?,
         }
     }
+}
 
-    fn try_update(
-        &mut self,
-        table: &TableDef,
-        tree: &Tree,
-        key: &[u8],
-        change: Decide<'_>,
-        draft: &mut UpdateDraft,
-    ) -> Result<Step> {
-        loop {
-            let leaf = tree.leaf_for_write(key)?;
-            let Position::Found(slot) = leaf.position() else { return Ok(Step::Done(Updated::Missing)) };
-            let found = leaf.record(slot);
-            if found.flags & DELETE_MARK != 0 {
-                return Ok(Step::Done(Updated::Missing));
-            }
-            let version = RowValue::decode(found.value)?;
-            let old = match (version.payload, &draft.old) {
-                (Payload::Inline(row), _) => row,
-                (Payload::Chain { .. }, Some(row)) => row.as_slice(),
-                (Payload::Chain { .. }, None) => return Ok(Step::FetchOld(found.value.to_vec())),
-            };
-            let decision = *draft.decision.get_or_insert_with(|| {
-                draft.new = take_buffer();
-                change(old, &mut draft.new)
-            });
-            if !matches!(decision, Change::Replace | Change::Delete) {
-                check_writer(&self.kernel, version.txn_id)?;
-            }
-            let (new, updated) = match decision {
-                Change::Keep => return Ok(Step::Done(Updated::Kept)),
-                Change::Refuse => {
-                    drop(leaf);
-                    if let Some(grant) = draft.grant {
-                        self.release_if_unwanted(table.clustered, key, RowLock::Exclusive, grant);
-                    }
-                    return Ok(Step::Done(Updated::Kept));
+fn try_update(
+    txn: &mut Txn,
+    table: &TableDef,
+    tree: &Tree,
+    key: &[u8],
+    change: Decide<'_>,
+    draft: &mut UpdateDraft,
+) -> Result<Step> {
+    loop {
+        let leaf = tree.leaf_for_write(key)?;
+        let Position::Found(slot) = leaf.position() else { return Ok(Step::Done(Updated::Missing)) };
+        let found = leaf.record(slot);
+        if found.flags & DELETE_MARK != 0 {
+            return Ok(Step::Done(Updated::Missing));
+        }
+        let version = RowValue::decode(found.value)?;
+        let old = match (version.payload, &draft.old) {
+            (Payload::Inline(row), _) => row,
+            (Payload::Chain { .. }, Some(row)) => row.as_slice(),
+            (Payload::Chain { .. }, None) => return Ok(Step::FetchOld(found.value.to_vec())),
+        };
+        let decision = *draft.decision.get_or_insert_with(|| {
+            draft.new = take_buffer();
+            change(old, &mut draft.new)
+        });
+        if !matches!(decision, Change::Replace | Change::Delete) {
+            check_writer(&txn.kernel, version.txn_id)?;
+        }
+        let (new, updated) = match decision {
+            Change::Keep => return Ok(Step::Done(Updated::Kept)),
+            Change::Refuse => {
+                drop(leaf);
+                if let Some(grant) = draft.grant {
+                    scan_locked::release_if_unwanted(txn, table.clustered, key, RowLock::Exclusive, grant);
                 }
-                Change::Abort => return Ok(Step::Done(Updated::Aborted)),
-                Change::Delete => (None, Updated::Deleted),
-                Change::Replace => (Some(draft.new.as_slice()), Updated::Changed),
-            };
-            if !table.secondaries.is_empty() && draft.entries.is_none() {
-                draft.entries = Some(entry_changes(table, key, old, new));
+                return Ok(Step::Done(Updated::Kept));
             }
-            if !draft.unique_checked && draft.entries.iter().flatten().any(|entry| entry.is_unique(table)) {
-                return Ok(Step::CheckUnique);
+            Change::Abort => return Ok(Step::Done(Updated::Aborted)),
+            Change::Delete => (None, Updated::Deleted),
+            Change::Replace => (Some(draft.new.as_slice()), Updated::Changed),
+        };
+        if !table.secondaries.is_empty() && draft.entries.is_none() {
+            draft.entries = Some(entry_changes(table, key, old, new));
+        }
+        if !draft.unique_checked && draft.entries.iter().flatten().any(|entry| entry.is_unique(table)) {
+            return Ok(Step::CheckUnique);
+        }
+        let version = match new {
+            None => NewVersion::Deleted,
+            Some(row) if row.len() > INLINE_BYTES_MAX && draft.chain.0 == 0 => {
+                return Ok(Step::WriteChain);
             }
-            let version = match new {
-                None => NewVersion::Deleted,
-                Some(row) if row.len() > INLINE_BYTES_MAX && draft.chain.0 == 0 => {
-                    return Ok(Step::WriteChain);
-                }
-                Some(row) => NewVersion::Row(Payload::of(row, draft.chain)),
-            };
-            if self.try_replace_at(tree, leaf, slot, key, version)? {
-                return Ok(Step::Done(updated));
-            }
+            Some(row) => NewVersion::Row(Payload::of(row, draft.chain)),
+        };
+        if write::try_replace_at(txn, tree, leaf, slot, key, version)? {
+            return Ok(Step::Done(updated));
         }
     }
 }

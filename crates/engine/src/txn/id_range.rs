@@ -12,12 +12,11 @@
 //! mini-transaction. The file is named by `Txn::take_id` and `Txn::become_writer`, the only callers. The
 //! rules and the crash argument are in the room's README.
 
-use crate::error::{Error, Result};
-use crate::ids::TxnId;
-
 use super::kernel::Kernel;
 use super::lane::LaneHold;
 use super::transaction::Txn;
+use crate::error::{Error, Result};
+use crate::ids::TxnId;
 
 /// Ids beyond have no room in a row: 48 bits, and no id is the last one.
 const ID_END: u64 = (1 << 48) - 1;
@@ -66,7 +65,7 @@ impl Txn {
             self.kernel.lanes.release(hold);
             return false;
         };
-        self.write_as(id, hold);
+        write_as(self, id, hold);
         true
     }
 
@@ -77,7 +76,7 @@ impl Txn {
             let kernel = self.kernel.clone();
             let hold = kernel.lanes.acquire(&kernel.storage)?;
             match kernel.enter() {
-                Ok(id) => self.write_as(id, hold),
+                Ok(id) => write_as(self, id, hold),
                 Err(error) => {
                     kernel.lanes.release(hold);
                     return Err(error);
@@ -86,11 +85,12 @@ impl Txn {
         }
         Ok(())
     }
+}
 
-    fn write_as(&mut self, id: TxnId, hold: LaneHold) {
-        self.hold = Some(hold);
-        self.id = id;
-        self.locks.set_id(id);
-        self.options.card.set_txn_id(id.0);
-    }
+/// From now on the transaction has an id, and a lane for its undo.
+fn write_as(txn: &mut Txn, id: TxnId, hold: LaneHold) {
+    txn.hold = Some(hold);
+    txn.id = id;
+    txn.locks.set_id(id);
+    txn.options.card.set_txn_id(id.0);
 }

@@ -13,10 +13,9 @@ use std::time::{Duration, Instant};
 
 use turnstile_sys::timer::Timer;
 
+use super::Txn;
 use crate::error::Result;
 use crate::settings::Settings;
-
-use super::Txn;
 
 /// The longest delay, where `innodb_max_purge_lag_delay` sets no other: 10 seconds.
 const DELAY_US_MAX: u64 = 10_000_000;
@@ -43,7 +42,7 @@ impl Txn {
         match self.purge_delay_us() {
             0 => Ok(()),
             // In a box, so that statements do not carry room for it.
-            delay => Box::pin(self.delay(Duration::from_micros(delay))).await,
+            micros => Box::pin(delay(self, Duration::from_micros(micros))).await,
         }
     }
 
@@ -53,23 +52,24 @@ impl Txn {
         let delay = self.kernel.purge.progress.dml_delay_us.load(Ordering::Relaxed);
         if delay == 0 || self.hold.is_some() || self.locks.holds_any() { 0 } else { delay }
     }
+}
 
-    async fn delay(&mut self, delay: Duration) -> Result<()> {
-        let begun = Instant::now();
-        let deadline = begun + delay;
-        let mut alarm = None;
-        let wait = poll_fn(|context| {
-            if Instant::now() >= deadline {
-                return Poll::Ready(());
-            }
-            alarm = Some(Timer::global().wake_at(deadline, context.waker().clone()));
-            Poll::Pending
-        });
-        let outcome = self.options.interrupt.clone().interruptible(wait).await;
-        let waited = begun.elapsed().as_micros() as u64;
-        self.kernel.purge.progress.dml_delayed_us.fetch_add(waited, Ordering::Relaxed);
-        outcome
-    }
+/// Waits for so long, or until KILL.
+async fn delay(txn: &mut Txn, delay: Duration) -> Result<()> {
+    let begun = Instant::now();
+    let deadline = begun + delay;
+    let mut alarm = None;
+    let wait = poll_fn(|context| {
+        if Instant::now() >= deadline {
+            return Poll::Ready(());
+        }
+        alarm = Some(Timer::global().wake_at(deadline, context.waker().clone()));
+        Poll::Pending
+    });
+    let outcome = txn.options.interrupt.clone().interruptible(wait).await;
+    let waited = begun.elapsed().as_micros() as u64;
+    txn.kernel.purge.progress.dml_delayed_us.fetch_add(waited, Ordering::Relaxed);
+    outcome
 }
 
 #[cfg(all(test, not(shuttle)))]

@@ -1,8 +1,15 @@
 //! Evaluation of bound expressions.
 
+mod choice;
+mod list;
+
 use std::borrow::Cow;
 
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
+use turnstile_syntax::ast::IsTest;
+use turnstile_values::datetime;
+use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::value::{ReadFor, Value, read_moment, to_bool};
 
 use super::predicate::Misfit;
 use super::source::in_source;
@@ -11,44 +18,6 @@ use crate::expr::{EvalContext, Held, coerce_value};
 use crate::functions::cast_named;
 use crate::functions::demand::{Demand, choosing};
 use crate::functions::result_bytes::bounded;
-use turnstile_syntax::ast::IsTest;
-use turnstile_values::collation::Collation;
-use turnstile_values::datetime;
-use turnstile_values::decimal::Decimal;
-use turnstile_values::error::{SqlError, SqlResult};
-use turnstile_values::lookup::{Candidates, LOOKED_UP_MIN, Lookup};
-use turnstile_values::types::ColumnType;
-use turnstile_values::value::{ReadFor, Value, read_moment, to_bool};
-
-/// The value of the branch that was taken; a decimal keeps the digits it has.
-fn branch_value(value: Value, kind: &ColumnType, context: &EvalContext<'_>) -> SqlResult<Value> {
-    match (&value, kind) {
-        (Value::Decimal(number), ColumnType::Decimal { scale, .. }) if number.scale() <= *scale => Ok(value),
-        (Value::Int(number), ColumnType::Decimal { .. }) => Ok(Value::Decimal(Decimal::from(*number))),
-        (Value::UInt(number), ColumnType::Decimal { .. }) => Ok(Value::Decimal(Decimal::from(*number))),
-        _ => coerce_value(value, kind, context),
-    }
-}
-
-/// A row while a CASE compares its operand.
-struct Comparing<'r> {
-    row: &'r dyn Row,
-    operand: Value,
-}
-
-impl Row for Comparing<'_> {
-    fn value(&self, position: usize) -> Value {
-        self.row.value(position)
-    }
-
-    fn value_in_place(&self, position: usize) -> Option<&Value> {
-        self.row.value_in_place(position)
-    }
-
-    fn operand(&self) -> Option<&Value> {
-        Some(&self.operand)
-    }
-}
 
 impl Expr {
     /// The value for one row.
@@ -243,103 +212,6 @@ impl Expr {
         }
     }
 
-    fn eval_in(&self, row: &dyn Row, context: &EvalContext<'_>) -> SqlResult<Option<bool>> {
-        let found = match self {
-            Expr::Between { operand, low, high, collation, negated } => {
-                let mut held = context.held();
-                let operand = operand.operand(row, context)?;
-                if operand.is_null() {
-                    return Ok(None);
-                }
-                held.add(&*operand)?;
-                let low = low.operand(row, context)?;
-                held.add(&*low)?;
-                let high = high.operand(row, context)?;
-                let truth = predicate::between(&operand, &low, &high, *collation, context)?;
-                (truth, negated)
-            }
-            Expr::InList { operand, list, collation, negated } => {
-                let operand = operand.eval(row, context)?;
-                if operand.is_null() {
-                    for candidate in list.iter().filter(|candidate| !matches!(candidate, Expr::Literal(_))) {
-                        context.step()?;
-                        candidate.eval(row, context)?;
-                    }
-                    return Ok(None);
-                }
-                let mut held = context.held();
-                held.add(&operand)?;
-                let compare = |nth: usize| {
-                    let candidate = list[nth].eval(row, context)?;
-                    let order = predicate::compare_checked(&operand, &candidate, *collation, context)?;
-                    Ok(order.map(std::cmp::Ordering::is_eq))
-                };
-                let candidate = |nth: usize| constant(&list[nth], context).map(|value| smallvec![value]);
-                (self.find_in(&[&operand], *collation, list.len(), candidate, compare, context)?, negated)
-            }
-            Expr::InRows { operand, list, collation, negated } => {
-                let operand =
-                    operand.iter().map(|part| part.eval(row, context)).collect::<SqlResult<Vec<_>>>()?;
-                let mut held = context.held();
-                operand.iter().try_for_each(|part| held.add(part))?;
-                let compare = |nth: usize| {
-                    let mut all = Some(true);
-                    for (left, right) in operand.iter().zip(&list[nth]) {
-                        let right = right.eval(row, context)?;
-                        let order = predicate::compare_checked(left, &right, *collation, context)?;
-                        all = predicate::and(all, order.map(std::cmp::Ordering::is_eq));
-                    }
-                    Ok(all)
-                };
-                let candidate = |nth: usize| list[nth].iter().map(|part| constant(part, context)).collect();
-                let parts: Candidates<'_> = operand.iter().collect();
-                (self.find_in(&parts, *collation, list.len(), candidate, compare, context)?, negated)
-            }
-            _ => return Ok(None),
-        };
-        Ok(found.0.map(|truth| truth != *found.1))
-    }
-
-    /// Three-valued: whether one of so many candidates is equal to the operands. Many are looked up.
-    fn find_in<'v>(
-        &self,
-        operands: &[&Value],
-        collation: Collation,
-        count: usize,
-        candidate: impl Fn(usize) -> Option<Candidates<'v>>,
-        mut compare: impl FnMut(usize) -> SqlResult<Option<bool>>,
-        context: &EvalContext<'_>,
-    ) -> SqlResult<Option<bool>> {
-        if count >= LOOKED_UP_MIN && context.session.keeps_lookups() {
-            let place = std::ptr::from_ref(self) as usize;
-            let collations: SmallVec<[Collation; 4]> = operands.iter().map(|_| collation).collect();
-            // What is kept at the place of an IN is its list.
-            let kept = context.session.lookup(place).and_then(|kept| kept.downcast::<Lookup>().ok());
-            let lookup = match kept {
-                Some(lookup) => lookup,
-                None => {
-                    let lookup = Lookup::build(operands, &collations, count, candidate, context)?;
-                    let lookup = std::sync::Arc::new(lookup);
-                    context.session.keep_lookup(place, lookup.clone());
-                    lookup
-                }
-            };
-            if lookup.fits(operands) {
-                return lookup.contains(operands, &collations, context, compare);
-            }
-        }
-        let mut unknown = false;
-        for nth in 0..count {
-            context.step()?;
-            match compare(nth)? {
-                Some(true) => return Ok(Some(true)),
-                None => unknown = true,
-                Some(false) => {}
-            }
-        }
-        Ok(if unknown { None } else { Some(false) })
-    }
-
     fn eval_moment(&self, row: &dyn Row, context: &EvalContext<'_>) -> SqlResult<Value> {
         match self {
             Expr::DateArithmetic { date, amount, unit, subtract, source } => {
@@ -360,60 +232,6 @@ impl Expr {
                 let to = read_moment(&to.eval(row, context)?, ReadFor::Calendar, context)?;
                 let difference = |to| Value::Int(datetime::timestamp_difference(*unit, from, to));
                 Ok(to.map_or(Value::Null, difference))
-            }
-            _ => Ok(Value::Null),
-        }
-    }
-
-    fn eval_choice(&self, row: &dyn Row, context: &EvalContext<'_>) -> SqlResult<Value> {
-        match self {
-            Expr::Case { branches, otherwise, kind } => {
-                for (nth, (when, then)) in branches.iter().enumerate() {
-                    context.nth_step(nth)?;
-                    if when.eval_truth(row, context)? == Some(true) {
-                        return branch_value(then.eval(row, context)?, kind, context);
-                    }
-                }
-                match otherwise {
-                    Some(otherwise) => branch_value(otherwise.eval(row, context)?, kind, context),
-                    None => Ok(Value::Null),
-                }
-            }
-            Expr::WithOperand { operand, of } => {
-                let operand = operand.eval(row, context)?;
-                let mut held = context.held();
-                held.add(&operand)?;
-                of.eval(&Comparing { row, operand }, context)
-            }
-            Expr::Coalesce { arguments, kind } => {
-                for (nth, argument) in arguments.iter().enumerate() {
-                    context.nth_step(nth)?;
-                    let value = argument.eval(row, context)?;
-                    if !value.is_null() {
-                        return coerce_value(value, kind, context);
-                    }
-                }
-                Ok(Value::Null)
-            }
-            Expr::NullIf { left: one, right: other, collation } => {
-                let left = one.eval(row, context)?;
-                if left.is_null() {
-                    return Ok(Value::Null);
-                }
-                let _held = context.keep(&left)?;
-                let right = other.eval(row, context)?;
-                let misfits = |left: bool| if left { Misfit::of(one, other) } else { Misfit::of(other, one) };
-                let equal =
-                    predicate::compare_op(CompareOp::Equal, &left, &right, *collation, context, &misfits)?;
-                match equal {
-                    Some(true) => Ok(Value::Null),
-                    // The manual of MySQL says that the first argument is evaluated once more then.
-                    _ if one.varies() => {
-                        context.step()?;
-                        one.eval(row, context)
-                    }
-                    _ => Ok(left),
-                }
             }
             _ => Ok(Value::Null),
         }

@@ -5,10 +5,13 @@ mod lookup;
 
 use std::sync::Arc;
 
-use super::*;
 use turnstile_syntax::ast::{BinaryOp, ColumnName, Expr as Ast, FunctionCall, Literal};
+use turnstile_values::collation::Collation;
 use turnstile_values::decimal::Decimal;
-use turnstile_values::error::SqlError;
+use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::types::ColumnType;
+
+use super::*;
 
 struct OneTable(Vec<(&'static str, ColumnType)>);
 

@@ -1,21 +1,36 @@
 //! Functions of dates and moments; those of times of day are in `clock.rs`, INTERVAL and EXTRACT in
 //! `interval.rs`.
 
-use std::borrow::Cow;
+macro_rules! date_parts {
+    ($($name:ident $purpose:ident $function:expr;)*) => {
+        $(fn $name(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+            let of: fn(Date) -> u32 = $function;
+            let date = read_date(&arguments[0], ReadFor::$purpose, context)?;
+            Ok(date.map_or(Value::Null, |date| Value::Int(i64::from(of(date)))))
+        })*
+    };
+}
 
-use super::json_scalar::is_document_read;
-use super::result_bytes::build_text;
-use super::written::written;
-use super::{Entry, NUMBERS, VOLATILE, bigint, date, entry, text_of};
-use crate::expr::{Call, EvalContext, Expr, SqlMode, Typed};
-use turnstile_values::datetime::{
-    self, Date, DateTime, SECOND_US, Time, day_of_week, day_of_year, week_number,
-};
+mod now;
+mod result_type;
+
+use turnstile_values::datetime::{self, Date, DateTime, SECOND_US, day_of_week, day_of_year, week_number};
 use turnstile_values::decimal::Decimal;
 use turnstile_values::error::{SqlError, SqlResult};
 use turnstile_values::types::ColumnType;
 use turnstile_values::value::{
     ReadFor, Value, read_date, read_moment, to_bytes, to_decimal, to_i64, to_text, to_time,
+};
+
+use super::result_bytes::build_text;
+use super::written::written;
+use super::{Entry, NUMBERS, VOLATILE, bigint, date, entry, text_of};
+use crate::expr::{Call, EvalContext, SqlMode};
+use now::{curdate, curtime, now, sysdate, utc_date, utc_time, utc_timestamp};
+pub(super) use result_type::{clock_fraction, moment_and_time, number_fraction, with_digits_of};
+use result_type::{
+    from_unixtime_type, moment_like_first, moment_with_digits, str_to_date_type, time_with_digits, unix_type,
+    year_type,
 };
 
 pub(super) static FUNCTIONS: &[Entry] = &[
@@ -56,86 +71,6 @@ pub(super) static FUNCTIONS: &[Entry] = &[
     entry("period_diff", (2, 2), period_diff, bigint, NUMBERS),
 ];
 
-fn year_type(_: &[Typed]) -> ColumnType {
-    ColumnType::Year
-}
-
-fn literal_digits(arguments: &[Typed], place: usize) -> u8 {
-    match arguments.get(place).map(|argument| &argument.expr) {
-        Some(Expr::Literal(Value::Int(digits))) => (*digits).clamp(0, 6) as u8,
-        _ => 0,
-    }
-}
-
-fn moment_with_digits(arguments: &[Typed]) -> ColumnType {
-    ColumnType::DateTime { fsp: literal_digits(arguments, 0) }
-}
-
-fn time_with_digits(arguments: &[Typed]) -> ColumnType {
-    ColumnType::Time { fsp: literal_digits(arguments, 0) }
-}
-
-/// Digits behind the point of a type's values, where it is read as a time.
-fn fraction_of(kind: &ColumnType) -> u8 {
-    match kind {
-        ColumnType::Time { fsp } | ColumnType::DateTime { fsp } | ColumnType::Timestamp { fsp } => *fsp,
-        ColumnType::Decimal { scale, .. } => (*scale).min(6),
-        ColumnType::Double { .. } | ColumnType::Float { .. } => 6,
-        kind if kind.is_string() => 6,
-        _ => 0,
-    }
-}
-
-/// The text of a constant, which tells its digits.
-fn constant_text(argument: &Typed) -> Option<Cow<'_, [u8]>> {
-    let sum = super::clock::text_of_sum(&argument.expr);
-    match sum.unwrap_or(&argument.expr) {
-        Expr::Literal(value @ (Value::Str(_) | Value::Bytes(_))) => Some(to_bytes(value)),
-        Expr::Literal(_) => None,
-        // A document is not looked into.
-        Expr::Call(call) if is_document_read(call.name) => None,
-        computed if sum.is_some() || argument.kind.column.is_character() => {
-            super::known(computed, |value, _| value.as_raw_bytes().map(|text| Cow::Owned(text.to_vec())))
-        }
-        _ => None,
-    }
-}
-
-/// Digits behind the point of an argument that is read as a moment.
-fn moment_fraction(argument: &Typed) -> u8 {
-    let Some(text) = constant_text(argument) else { return fraction_of(&argument.kind.column) };
-    let rules = datetime::DateRules { invalid: true, ..datetime::DateRules::LENIENT };
-    datetime::parse_date_time(&text, rules).map_or(6, |found| found.moment.fsp)
-}
-
-/// The same of one that is read as a time.
-pub(super) fn clock_fraction(argument: &Typed) -> u8 {
-    let Some(text) = constant_text(argument) else { return fraction_of(&argument.kind.column) };
-    match datetime::parse_time(&text) {
-        Some((time, truncated)) if !truncated || time.fsp > 0 => time.fsp,
-        other => match moment_fraction(argument) {
-            6 => other.map_or(6, |(time, _)| time.fsp),
-            digits => digits,
-        },
-    }
-}
-
-/// The same where it is read as a number.
-pub(super) fn number_fraction(arguments: &[Typed]) -> u8 {
-    arguments.first().map_or(0, |first| fraction_of(&first.kind.column))
-}
-
-/// A moment or a time with as many digits as its type has.
-pub(super) fn with_digits_of(call: &Call, value: Value) -> Value {
-    match (value, &call.kind) {
-        (Value::DateTime(moment), ColumnType::DateTime { fsp }) => {
-            Value::DateTime(DateTime::from_packed(moment.packed(), *fsp))
-        }
-        (Value::Time(time), ColumnType::Time { fsp }) => Value::Time(Time { fsp: *fsp, ..time }),
-        (value, _) => value,
-    }
-}
-
 /// NULL, and warning 6527 about a result that its type cannot hold.
 pub(super) fn out_of_range(
     call: &Call,
@@ -158,91 +93,6 @@ pub(super) fn out_of_range(
 fn told_out_of_range(kind: &str, expression: String, context: &EvalContext<'_>) -> SqlResult<Value> {
     context.warn(SqlError::temporal_out_of_range(kind, expression))?;
     Ok(Value::Null)
-}
-
-/// A moment, and a time that is added to it.
-pub(super) fn moment_and_time(arguments: &[Typed]) -> ColumnType {
-    let first = arguments.first().map_or(0, moment_fraction);
-    ColumnType::DateTime { fsp: first.max(arguments.get(1).map_or(0, clock_fraction)) }
-}
-
-fn moment_like_first(arguments: &[Typed]) -> ColumnType {
-    ColumnType::DateTime { fsp: arguments.first().map_or(0, moment_fraction) }
-}
-
-fn unix_type(arguments: &[Typed]) -> ColumnType {
-    match arguments.first().map_or(0, moment_fraction) {
-        0 => super::bigint(arguments),
-        scale => ColumnType::Decimal { precision: 11 + scale, scale, unsigned: false, zerofill: false },
-    }
-}
-
-fn from_unixtime_type(arguments: &[Typed]) -> ColumnType {
-    if arguments.len() == 2 {
-        return super::width::formatted_moment(arguments);
-    }
-    ColumnType::DateTime { fsp: number_fraction(arguments) }
-}
-
-fn str_to_date_type(arguments: &[Typed]) -> ColumnType {
-    let Some(Expr::Literal(Value::Str(pattern))) = arguments.get(1).map(|pattern| &pattern.expr) else {
-        return ColumnType::DateTime { fsp: 6 };
-    };
-    let has = |specifiers: &str| {
-        pattern.as_bytes().windows(2).any(|pair| pair[0] == b'%' && specifiers.as_bytes().contains(&pair[1]))
-    };
-    let fsp = if has("f") { 6 } else { 0 };
-    match (has("YymcMbdeDjWawUuVvXx"), has("HkhIlisSfprT")) {
-        (true, false) => ColumnType::Date,
-        (false, true) => ColumnType::Time { fsp },
-        _ => ColumnType::DateTime { fsp },
-    }
-}
-
-fn digits_argument(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<u8> {
-    let digits = match arguments.first() {
-        Some(digits) => to_i64(digits, context)?,
-        None => 0,
-    };
-    if !(0..=6).contains(&digits) {
-        return Err(SqlError::too_big_precision(digits, call.name, 6));
-    }
-    Ok(digits as u8)
-}
-
-fn now(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    let digits = digits_argument(call, arguments, context)?;
-    Ok(Value::DateTime(context.now().truncate_to(digits)))
-}
-
-fn sysdate(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    let digits = digits_argument(call, arguments, context)?;
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    let utc = DateTime::from_unix_us(since.as_micros() as i64, 6).unwrap_or(DateTime::ZERO);
-    Ok(Value::DateTime(context.settings.time_zone.from_utc(utc).truncate_to(digits)))
-}
-
-fn curdate(_: &Call, _: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    Ok(Value::Date(context.now().date()))
-}
-
-fn curtime(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    let digits = digits_argument(call, arguments, context)?;
-    Ok(Value::Time(context.now().truncate_to(digits).time()))
-}
-
-fn utc_timestamp(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    let digits = digits_argument(call, arguments, context)?;
-    Ok(Value::DateTime(context.settings.statement_start_utc().truncate_to(digits)))
-}
-
-fn utc_date(_: &Call, _: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    Ok(Value::Date(context.settings.statement_start_utc().date()))
-}
-
-fn utc_time(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    let digits = digits_argument(call, arguments, context)?;
-    Ok(Value::Time(context.settings.statement_start_utc().truncate_to(digits).time()))
 }
 
 fn unix_timestamp(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
@@ -314,16 +164,6 @@ fn timestamp(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> Sql
         Some(sum) => Ok(with_digits_of(call, Value::DateTime(sum))),
         None => out_of_range(call, "DATETIME", arguments, context),
     }
-}
-
-macro_rules! date_parts {
-    ($($name:ident $purpose:ident $function:expr;)*) => {
-        $(fn $name(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-            let of: fn(Date) -> u32 = $function;
-            let date = read_date(&arguments[0], ReadFor::$purpose, context)?;
-            Ok(date.map_or(Value::Null, |date| Value::Int(i64::from(of(date)))))
-        })*
-    };
 }
 
 date_parts! {

@@ -3,15 +3,23 @@
 //! so that a text is a string and a number a number. What MySQL's manual says of each is done by
 //! [`turnstile_values::json`].
 
-use super::json_arguments::{is_given, path_text};
-use super::result_bytes::build_text;
-use super::{Entry, bigint, entry, json_scalar, text_long};
-use crate::expr::{Call, EvalContext, Expr, Held, ScalarFunction, Typed};
-use turnstile_values::collation::Collation;
+mod change;
+mod part;
+
 use turnstile_values::error::{SqlError, SqlResult};
-use turnstile_values::json::{self, Change, Json, Kind, Malformed, Object, order, path::Path};
-use turnstile_values::types::{ColumnType, ExprType, IntWidth};
+use turnstile_values::json::{self, Json, Malformed, Object, path::Path};
+use turnstile_values::types::ColumnType;
 use turnstile_values::value::{Value, to_text};
+
+use super::json_arguments::path_text;
+use super::result_bytes::build_text;
+use super::{Entry, bigint, entry, text_long};
+use crate::expr::{Call, EvalContext, Held, Typed};
+use change::{json_change, json_merge, json_merge_patch, json_pretty, json_remove};
+pub(crate) use part::cast_as_document;
+use part::kept;
+pub use part::{as_order, as_sorted, as_value, document_order, marked, truth};
+pub(super) use part::{called, kept_or_null};
 
 const MANY: usize = usize::MAX;
 
@@ -44,203 +52,6 @@ pub(super) static FUNCTIONS: &[Entry] = &[
     entry("json_merge_preserve", (2, MANY), json_merge, document, 0),
     entry("json_pretty", (1, 1), json_pretty, text_long, 0),
 ];
-
-/// `true` and `false` as documents: bound, TRUE is the number 1.
-pub fn truth(truth: bool) -> Typed {
-    let expr = Expr::Literal(Value::text(if truth { "true" } else { "false" }));
-    Typed { expr, kind: ExprType::new(ColumnType::Json, false) }
-}
-
-pub(super) fn called(
-    name: &'static str,
-    function: ScalarFunction,
-    argument: Typed,
-    kind: ColumnType,
-) -> Typed {
-    let call =
-        Call::new(name, function, vec![argument.expr], kind.clone()).comparing_in(Collation::Utf8mb4Bin);
-    Typed { expr: call.into_expr(), kind: ExprType::new(kind, argument.kind.nullable) }
-}
-
-/// A value as a document: a text is a string, TRUE and comparisons are `true` and `false`.
-pub fn as_value(typed: Typed) -> Typed {
-    if typed.kind.column == ColumnType::Json {
-        return typed;
-    }
-    if let Some(bytes) = json_scalar::of_bytes(&typed) {
-        return bytes;
-    }
-    if is_given(&typed) && typed.kind.column.is_character() {
-        return called("json of parameter", of_parameter, typed, ColumnType::Json);
-    }
-    let typed = crate::expr::with_own_digits(typed);
-    let is_truth = json_scalar::tells_truth(&typed.expr)
-        || matches!(
-            typed.kind.column,
-            ColumnType::Int { width: IntWidth::Big, unsigned: false, display: Some(1), zerofill: false }
-        ) && !matches!(
-            typed.expr,
-            Expr::Column(_)
-                | Expr::Literal(_)
-                | Expr::Case { .. }
-                | Expr::Coalesce { .. }
-                | Expr::NullIf { .. }
-        );
-    let function = match typed.kind.column {
-        _ if is_truth => of_truth,
-        ColumnType::Timestamp { .. } => of_timestamp,
-        _ => of_value,
-    };
-    called("json of value", function, typed, ColumnType::Json)
-}
-
-/// A document, or a value as one, as bytes that compare as documents do.
-pub fn as_order(typed: Typed) -> Typed {
-    let kind = ColumnType::Varbinary { length: u32::MAX };
-    called("json order", order_of, as_value(typed), kind)
-}
-
-/// A document that rows are sorted by. That arrays and objects have no order in MySQL is told once a
-/// statement.
-pub fn as_sorted(typed: Typed) -> Typed {
-    if typed.kind.column != ColumnType::Json {
-        return typed;
-    }
-    as_order(called("sorted", told_of_parts, typed, ColumnType::Json))
-}
-
-fn told_of_parts(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    let text = turnstile_values::value::to_bytes(&arguments[0]);
-    let has_parts = text.iter().find(|byte| **byte >= b' ').is_some_and(|first| b"[{".contains(first));
-    if has_parts && !context.warnings.list().iter().any(|one| one.error.code == 1235) {
-        context.warn(SqlError::not_supported_by_mysql("sorting of non-scalar JSON values"))?;
-    }
-    Ok(arguments[0].clone())
-}
-
-/// CAST(text AS JSON); anything else is cast as the value it is.
-pub(crate) fn cast_as_document(typed: Typed) -> Typed {
-    let named = matches!(typed.kind.column, ColumnType::Enum { .. } | ColumnType::Set { .. });
-    if is_given(&typed) && typed.kind.column.is_character() {
-        return maybe_null(called("cast_as_json", cast_of_parameter, typed, ColumnType::Json));
-    }
-    if typed.kind.column.is_character() && typed.kind.column != ColumnType::Json && !named {
-        return maybe_null(called("cast_as_json", of_text, typed, ColumnType::Json));
-    }
-    maybe_null(as_value(typed))
-}
-
-/// What CAST says of its documents.
-fn maybe_null(typed: Typed) -> Typed {
-    Typed { kind: ExprType { nullable: true, ..typed.kind }, ..typed }
-}
-
-fn value_of(value: &Value, held: &mut Held<'_>) -> SqlResult<Json> {
-    Ok(match value {
-        Value::Null => Json::Null,
-        Value::Int(number) => Json::Int(*number),
-        Value::UInt(number) => Json::UInt(*number),
-        Value::Double(number) if number.is_finite() => Json::Double(*number),
-        Value::Double(_) => Json::Null,
-        Value::Decimal(number) => Json::Decimal(number.clone()),
-        Value::DateTime(moment) => {
-            let mut moment = *moment;
-            moment.fsp = 6;
-            Json::Opaque(Kind::DateTime, to_text(&Value::DateTime(moment)).to_string())
-        }
-        Value::Time(time) => {
-            let mut time = *time;
-            time.fsp = 6;
-            Json::Opaque(Kind::Time, to_text(&Value::Time(time)).to_string())
-        }
-        Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
-            Ok(text) => Json::String(text.into()),
-            Err(_) => return Err(SqlError::json_of_binary()),
-        },
-        Value::Date(_) => Json::Opaque(Kind::Date, to_text(value).to_string()),
-        Value::Str(_) | Value::Enum(_) => Json::String(to_text(value).to_string()),
-        Value::Json(marked) => kept(marked, held)?,
-    })
-}
-
-fn of_value(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    null_guard!(arguments);
-    given(&value_of(&arguments[0], &mut context.held())?, call, context)
-}
-
-fn of_timestamp(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    null_guard!(arguments);
-    let document = match value_of(&arguments[0], &mut context.held())? {
-        Json::Opaque(_, text) => Json::Opaque(Kind::Timestamp, text),
-        other => other,
-    };
-    given(&document, call, context)
-}
-
-fn of_truth(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    Ok(match &arguments[0] {
-        Value::Int(0) => Value::text("false"),
-        Value::Int(1) => Value::text("true"),
-        Value::Null => Value::Null,
-        other => given(&value_of(other, &mut context.held())?, call, context)?,
-    })
-}
-
-fn of_text(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    null_guard!(arguments);
-    let mut held = context.held();
-    given(&parsed(call, arguments, 0, &mut held)?, call, context)
-}
-
-/// A value that is given to a `?`: what it is shows when it comes.
-fn of_parameter(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    match &arguments[0] {
-        Value::Bytes(bytes) => json_scalar::document_of_bytes(call, bytes, context),
-        _ => of_value(call, arguments, context),
-    }
-}
-
-fn cast_of_parameter(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    match &arguments[0] {
-        Value::Bytes(bytes) => json_scalar::document_of_bytes(call, bytes, context),
-        _ => of_text(call, arguments, context),
-    }
-}
-
-fn order_of(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    null_guard!(arguments);
-    let mut held = context.held();
-    let document = parsed(call, arguments, 0, &mut held)?;
-    Ok(Value::bytes(order::key(&document, &mut held)?))
-}
-
-/// Marked text as the value it is.
-pub fn marked(text: Value) -> Value {
-    match text {
-        Value::Str(text) => Value::Json(text),
-        other => other,
-    }
-}
-
-/// The document of marked text. What a row keeps was written by [`given`].
-fn kept(marked: &str, held: &mut Held<'_>) -> SqlResult<Json> {
-    json::parse_kept(marked, held).map_err(|error| error.of_argument(0, "cast_as_json"))
-}
-
-/// The document that a value is; `null` for what is none.
-pub(super) fn kept_or_null(value: &Value, held: &mut Held<'_>) -> SqlResult<Json> {
-    match value {
-        Value::Json(marked) => json::parse_kept(marked, held),
-        other => json::parse(&to_text(other), held),
-    }
-    .or_else(Malformed::or_null)
-}
-
-/// Bytes that order a value that is a document.
-pub fn document_order(value: &Value, held: &mut Held<'_>) -> SqlResult<Vec<u8>> {
-    let document = kept_or_null(value, held)?;
-    order::key(&document, held)
-}
 
 /// A document as a value; error 3157 if it is nested too deep.
 pub(super) fn given(document: &Json, call: &Call, context: &EvalContext<'_>) -> SqlResult<Value> {
@@ -466,88 +277,4 @@ fn json_overlaps(call: &Call, arguments: &[Value], context: &EvalContext<'_>) ->
     let mut held = context.held();
     let (one, other) = (parsed(call, arguments, 0, &mut held)?, parsed(call, arguments, 1, &mut held)?);
     Ok(Value::boolean(json::overlaps(&one, &other, &mut held)?))
-}
-
-/// JSON_SET and its like: document, then paths and values in turn. A NULL document or path gives NULL; a NULL
-/// value is `null`.
-fn json_change(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    let change = match call.name {
-        "json_insert" => Change::Insert,
-        "json_replace" => Change::Replace,
-        "json_array_append" => Change::Append,
-        "json_array_insert" => Change::Before,
-        _ => Change::Set,
-    };
-    if arguments[0].is_null() || arguments[1..].chunks_exact(2).any(|pair| pair[0].is_null()) {
-        return Ok(Value::Null);
-    }
-    let mut held = context.held();
-    let mut document = parsed(call, arguments, 0, &mut held)?;
-    for pair in arguments[1..].chunks_exact(2) {
-        let path = Path::parse_single(&path_text(&pair[0])?, &mut held)?;
-        if change == Change::Before && !path.is_of_cell() {
-            return Err(SqlError::json_path_no_cell());
-        }
-        context.work(document.length().saturating_mul(size_of::<Json>()))?;
-        json::change(&mut document, &path, document_or_null(&pair[1], &mut held)?, change);
-    }
-    given(&document, call, context)
-}
-
-fn json_remove(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    null_guard!(arguments);
-    let mut held = context.held();
-    let mut document = parsed(call, arguments, 0, &mut held)?;
-    for path in &arguments[1..] {
-        let path = Path::parse_single(&path_text(path)?, &mut held)?;
-        context.work(document.length().saturating_mul(size_of::<Json>()))?;
-        if path.legs().is_empty() {
-            return Err(SqlError::json_path_not_allowed());
-        }
-        json::remove(&mut document, &path);
-    }
-    given(&document, call, context)
-}
-
-/// JSON_MERGE_PATCH: what a NULL is patched with is known again only if it is no object.
-fn json_merge_patch(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    let mut merged = None;
-    let mut held = context.held();
-    for (nth, argument) in arguments.iter().enumerate() {
-        let patch = if argument.is_null() { None } else { Some(parsed(call, arguments, nth, &mut held)?) };
-        merged = match (merged, patch) {
-            (_, None) => None,
-            (before, Some(patch)) if nth == 0 || !matches!(patch, Json::Object(_)) => {
-                drop(before);
-                Some(patch)
-            }
-            (None, Some(_)) => None,
-            // What it makes is no more than what it is made of.
-            (Some(before), Some(patch)) => Some(json::merge_patch(before, patch, &mut held.another())?),
-        };
-    }
-    merged.map_or(Ok(Value::Null), |document| given(&document, call, context))
-}
-
-fn json_merge(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    null_guard!(arguments);
-    let mut held = context.held();
-    let mut merged = parsed(call, arguments, 0, &mut held)?;
-    for nth in 1..arguments.len() {
-        let more = parsed(call, arguments, nth, &mut held)?;
-        merged = json::merge_preserve(merged, more, &mut held.another())?;
-    }
-    given(&merged, call, context)
-}
-
-fn json_pretty(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    null_guard!(arguments);
-    let mut held = context.held();
-    let document = parsed(call, arguments, 0, &mut held)?;
-    build_text(call.name, context, |out| {
-        let written = json::append_pretty(&document, out);
-        out.refused()?;
-        debug_assert!(written.is_ok());
-        Ok(())
-    })
 }

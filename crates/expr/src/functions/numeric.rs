@@ -1,14 +1,30 @@
 //! Numeric functions.
 
-use super::extreme::{greatest, least};
-use super::{Entry, MANY, NUMBERS, VOLATILE, bigint, double, entry, text_of, unified};
-use crate::expr::{Call, EvalContext, RandomSequence, ScalarFunction, Typed};
+macro_rules! real_functions {
+    ($($name:ident = $function:expr;)*) => {
+        $(fn $name(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+            real(arguments, context, $function)
+        })*
+    };
+}
+
+mod base;
+mod real;
+
 use turnstile_values::decimal::Decimal;
 use turnstile_values::error::{SqlError, SqlResult};
 use turnstile_values::types::{ColumnType, IntWidth};
 use turnstile_values::value::{
-    Numeric, Value, parse_integer_prefix, to_bytes, to_double, to_i64, to_numeric, to_text, to_u64_bits,
+    Numeric, Value, parse_integer_prefix, to_bytes, to_double, to_i64, to_numeric, to_u64_bits,
 };
+
+use super::extreme::{greatest, least};
+use super::{Entry, MANY, NUMBERS, VOLATILE, bigint, double, entry, text_of, unified};
+use crate::expr::{Call, EvalContext, RandomSequence, Typed};
+
+pub(crate) use base::CONV_OF_BITS;
+use base::{bin, conv, oct};
+use real::{atan, ln, log, log2, log10, power, real};
 
 pub(super) static FUNCTIONS: &[Entry] = &[
     entry("abs", (1, 1), abs, absolute, NUMBERS),
@@ -264,27 +280,6 @@ fn modulo(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult
     expr.eval(&crate::expr::NoRow, context)
 }
 
-/// A double function of one argument; results that are no number are NULL.
-fn real(arguments: &[Value], context: &EvalContext<'_>, function: fn(f64) -> f64) -> SqlResult<Value> {
-    null_guard!(arguments);
-    let result = function(to_double(&arguments[0], context)?);
-    if result.is_nan() {
-        return Ok(Value::Null);
-    }
-    if result.is_infinite() {
-        return Err(SqlError::value_out_of_range("DOUBLE", to_text(&arguments[0])));
-    }
-    Ok(Value::Double(result))
-}
-
-macro_rules! real_functions {
-    ($($name:ident = $function:expr;)*) => {
-        $(fn $name(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-            real(arguments, context, $function)
-        })*
-    };
-}
-
 real_functions! {
     sqrt = f64::sqrt;
     exp = f64::exp;
@@ -296,70 +291,6 @@ real_functions! {
     acos = f64::acos;
     radians = f64::to_radians;
     degrees = f64::to_degrees;
-}
-
-/// Two doubles, read one after the other until one is NULL.
-fn two_doubles(arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Option<(f64, f64)>> {
-    if arguments[0].is_null() {
-        return Ok(None);
-    }
-    let first = to_double(&arguments[0], context)?;
-    if arguments[1].is_null() { Ok(None) } else { Ok(Some((first, to_double(&arguments[1], context)?))) }
-}
-
-fn power(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    let Some((base, exponent)) = two_doubles(arguments, context)? else { return Ok(Value::Null) };
-    let result = base.powf(exponent);
-    if !result.is_finite() {
-        let text = format!("pow({},{})", to_text(&arguments[0]), to_text(&arguments[1]));
-        return Err(SqlError::value_out_of_range("DOUBLE", text));
-    }
-    Ok(Value::Double(result))
-}
-
-fn invalid_logarithm() -> SqlError {
-    SqlError::new(3020, b"2201E", "Invalid argument for logarithm")
-}
-
-fn logarithm(value: &Value, context: &EvalContext<'_>, function: fn(f64) -> f64) -> SqlResult<Value> {
-    let number = to_double(value, context)?;
-    if number <= 0.0 {
-        context.warn(invalid_logarithm())?;
-        return Ok(Value::Null);
-    }
-    Ok(Value::Double(function(number)))
-}
-
-fn ln(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    null_guard!(arguments);
-    logarithm(&arguments[0], context, f64::ln)
-}
-
-fn log2(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    null_guard!(arguments);
-    logarithm(&arguments[0], context, f64::log2)
-}
-
-fn log10(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    null_guard!(arguments);
-    logarithm(&arguments[0], context, f64::log10)
-}
-
-fn log(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    if arguments[0].is_null() {
-        return Ok(Value::Null);
-    }
-    let Some(number) = arguments.get(1) else { return logarithm(&arguments[0], context, f64::ln) };
-    let Value::Double(base) = logarithm(&arguments[0], context, f64::ln)? else { return Ok(Value::Null) };
-    if number.is_null() {
-        return Ok(Value::Null);
-    }
-    let Value::Double(number) = logarithm(number, context, f64::ln)? else { return Ok(Value::Null) };
-    if base == 0.0 {
-        context.warn(invalid_logarithm())?;
-        return Ok(Value::Null);
-    }
-    Ok(Value::Double(number / base))
 }
 
 fn sign(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
@@ -384,124 +315,12 @@ fn pi(_: &Call, _: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
     Ok(Value::Double(std::f64::consts::PI))
 }
 
-fn atan(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    if arguments.len() == 1 {
-        null_guard!(arguments);
-        return Ok(Value::Double(to_double(&arguments[0], context)?.atan()));
-    }
-    Ok(two_doubles(arguments, context)?.map_or(Value::Null, |(one, other)| Value::Double(one.atan2(other))))
-}
-
 fn bit_count(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     if let Value::Bytes(bytes) = &arguments[0] {
         return Ok(Value::Int(bytes.iter().map(|byte| i64::from(byte.count_ones())).sum()));
     }
     Ok(Value::Int(i64::from(to_u64_bits(&arguments[0], context)?.count_ones())))
-}
-
-fn in_base(mut number: u64, base: u64) -> String {
-    let mut digits = Vec::new();
-    loop {
-        digits
-            .push(char::from_digit((number % base) as u32, base as u32).unwrap_or('0').to_ascii_uppercase());
-        number /= base;
-        if number == 0 {
-            return digits.iter().rev().collect();
-        }
-    }
-}
-
-fn convert_base(text: &[u8], from: i64, to: i64) -> Option<String> {
-    let (base, target) = (from.unsigned_abs(), to.unsigned_abs());
-    if !(2..=36).contains(&base) || !(2..=36).contains(&target) {
-        return None;
-    }
-    let text = text.trim_ascii();
-    let negative = text.first() == Some(&b'-');
-    let mut number = 0u64;
-    for byte in &text[usize::from(negative)..] {
-        let Some(digit) = char::from(*byte).to_digit(base as u32) else { break };
-        number =
-            number.checked_mul(base).and_then(|sum| sum.checked_add(u64::from(digit))).unwrap_or(u64::MAX);
-    }
-    let number = if negative { number.wrapping_neg() } else { number };
-    if to < 0 && (number as i64) < 0 {
-        return Some(format!("-{}", in_base((number as i64).unsigned_abs(), target)));
-    }
-    Some(in_base(number, target))
-}
-
-fn conv(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    null_guard!(arguments);
-    let (from, to) = (to_i64(&arguments[1], context)?, to_i64(&arguments[2], context)?);
-    let text = to_bytes(&arguments[0]);
-    if text.is_empty() {
-        return Ok(Value::Null);
-    }
-    let base = |base: i64| (2..=36).contains(&base.unsigned_abs());
-    if !(base(from) && base(to)) {
-        return Ok(Value::Null);
-    }
-    let digit = |byte: &u8| char::from(*byte).is_digit(from.unsigned_abs().clamp(2, 36) as u32);
-    let unsigned = text.trim_ascii_start();
-    let unsigned = unsigned.strip_prefix(b"-").or(unsigned.strip_prefix(b"+")).unwrap_or(unsigned);
-    if !unsigned.first().is_some_and(digit) {
-        context.warn(SqlError::truncated_wrong_value(
-            "DECIMAL",
-            turnstile_values::value::shown_value(&arguments[0]),
-        ))?;
-    }
-    Ok(convert_base(&text, from, to).map_or(Value::Null, Value::from))
-}
-
-/// CONV of a hex or a bit literal or a BIT, which is a number in no base.
-pub(crate) const CONV_OF_BITS: ScalarFunction = conv_of_bits;
-
-fn conv_of_bits(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    null_guard!(arguments);
-    let (from, to) = (to_i64(&arguments[1], context)?, to_i64(&arguments[2], context)?);
-    if !(2..=36).contains(&from.unsigned_abs()) {
-        return Ok(Value::Null);
-    }
-    let number = to_u64_bits(&arguments[0], context)?.to_string();
-    Ok(convert_base(number.as_bytes(), 10, to).map_or(Value::Null, Value::from))
-}
-
-/// What BIN and OCT write: whole numbers as they are, of everything else the whole number its text begins
-/// with, as CONV from base 10.
-fn in_base_of_ten(value: &Value, base: u64, context: &EvalContext<'_>) -> SqlResult<Value> {
-    let number = match value {
-        Value::Int(_) | Value::UInt(_) => to_u64_bits(value, context)?,
-        other => {
-            let text = to_bytes(other);
-            if text.is_empty() {
-                return Ok(Value::Null);
-            }
-            let (number, _) = parse_integer_prefix(&text);
-            let clamped = number.clamp(i128::from(i64::MIN), i128::from(u64::MAX));
-            let begins = text.trim_ascii_start();
-            let begins = begins.strip_prefix(b"-").or(begins.strip_prefix(b"+")).unwrap_or(begins);
-            if clamped != number || !begins.first().is_some_and(u8::is_ascii_digit) {
-                context.warn(SqlError::truncated_wrong_value(
-                    "DECIMAL",
-                    turnstile_values::value::shown(&text),
-                ))?;
-            }
-            clamped as u64
-        }
-    };
-    Ok(Value::from(in_base(number, base)))
-}
-
-fn bin(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    null_guard!(arguments);
-    in_base_of_ten(&arguments[0], 2, context)
-}
-
-fn oct(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    null_guard!(arguments);
-    in_base_of_ten(&arguments[0], 8, context)
 }
 
 fn interval(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {

@@ -2,8 +2,16 @@
 //! years mean 1970..=2069, all-digit strings are cut by their length, and what follows a good prefix is only
 //! a warning.
 
+mod reader;
+mod shape;
+
 use super::zone::parse_offset;
 use super::{Date, DateTime, SECOND_US, TIME_MAX_US, Time, days_in_month};
+
+pub use reader::Delimiter;
+use reader::Reader;
+use shape::begins_no_moment;
+pub use shape::{is_shaped_as_moment, says_moment};
 
 /// Which impossible dates are let through (`sql_mode`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,122 +56,6 @@ pub struct Temporal {
     pub offset_seconds: Option<i32>,
     /// The first delimiter that is not the standard one.
     pub delimiter: Option<Delimiter>,
-}
-
-/// A delimiter that is read, and deprecated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Delimiter {
-    /// The byte that parts.
-    pub found: u8,
-    /// Where it stands, in bytes from the start of the text.
-    pub at: usize,
-    /// What should stand there; `None` if nothing should.
-    pub standard: Option<char>,
-}
-
-struct Reader<'t> {
-    text: &'t [u8],
-    at: usize,
-    delimiter: Option<Delimiter>,
-}
-
-impl Reader<'_> {
-    fn peek(&self) -> Option<u8> {
-        self.text.get(self.at).copied()
-    }
-
-    fn skip_spaces(&mut self) -> bool {
-        let start = self.at;
-        while let Some(space) = self.peek().filter(u8::is_ascii_whitespace) {
-            self.deprecate(space, None);
-            self.at += 1;
-        }
-        self.at > start
-    }
-
-    /// All digits up to what parts two numbers; number and count. `None` beyond 32 bits.
-    fn number(&mut self) -> Option<(u32, usize)> {
-        self.digits(usize::MAX)
-    }
-
-    /// Up to `most` digits; number and count. `None` beyond 32 bits.
-    fn digits(&mut self, most: usize) -> Option<(u32, usize)> {
-        let start = self.at;
-        let mut number = 0u32;
-        while self.at - start < most
-            && let Some(byte @ b'0'..=b'9') = self.peek()
-        {
-            number = number.checked_mul(10)?.checked_add(u32::from(byte - b'0'))?;
-            self.at += 1;
-        }
-        (self.at > start).then_some((number, self.at - start))
-    }
-
-    /// A number of a time of day: 64 bits, beyond which it begins again, as in MySQL. `None` if that is more
-    /// than 32 bits.
-    fn clock_number(&mut self) -> Option<u32> {
-        let start = self.at;
-        let mut number = 0u64;
-        while let Some(byte @ b'0'..=b'9') = self.peek() {
-            number = number.wrapping_mul(10).wrapping_add(u64::from(byte - b'0'));
-            self.at += 1;
-        }
-        u32::try_from(number).ok().filter(|_| self.at > start)
-    }
-
-    /// Bytes that part two numbers, as many as there are; the first should be the standard one and the only
-    /// one.
-    fn delimiters(&mut self, standard: char, parts: impl Fn(u8) -> bool) -> bool {
-        let start = self.at;
-        while let Some(found) = self.peek().filter(|byte| parts(*byte)) {
-            match self.at == start {
-                true if found != standard as u8 => self.deprecate(found, Some(standard)),
-                true => {}
-                false => self.deprecate(found, None),
-            }
-            self.at += 1;
-        }
-        self.at > start
-    }
-
-    fn deprecate(&mut self, found: u8, standard: Option<char>) {
-        self.delimiter.get_or_insert(Delimiter { found, at: self.at, standard });
-    }
-
-    /// The fraction of a time of day, which the last of more than six digits rounds, as in MySQL.
-    fn clock_fraction(&mut self) -> (u32, u8) {
-        let (us, shown) = self.fraction();
-        let count = self.text[..self.at].iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
-        let place =
-            |back: usize| self.text.get(self.at.wrapping_sub(back)).is_some_and(|digit| *digit >= b'5');
-        if count <= 6 {
-            return (us, shown);
-        }
-        (us - u32::from(place(count - 6)) + u32::from(place(1)), shown)
-    }
-
-    /// A fraction after the point: microseconds rounded from any number of digits, and digits up to 6.
-    fn fraction(&mut self) -> (u32, u8) {
-        let (mut us, mut count, mut round) = (0, 0u8, false);
-        while let Some(byte @ b'0'..=b'9') = self.peek() {
-            if count < 6 {
-                us = us * 10 + u32::from(byte - b'0');
-                count += 1;
-            } else if count == 6 {
-                round = byte >= b'5';
-                count += 1;
-            }
-            self.at += 1;
-        }
-        let shown = count.min(6);
-        us *= 10u32.pow(6 - u32::from(shown));
-        (us + u32::from(round), shown)
-    }
-
-    fn at_end(&mut self) -> bool {
-        self.skip_spaces();
-        self.at >= self.text.len()
-    }
 }
 
 fn full_year(year: u32, digits: usize) -> u32 {
@@ -445,58 +337,4 @@ fn clock_tail(reader: &mut Reader<'_>) -> Option<(u32, u32)> {
     }
     reader.at += 1;
     Some((minute, reader.clock_number()?))
-}
-
-/// Whether a text says a day before a time, as all of it.
-pub fn says_moment(text: &[u8]) -> bool {
-    let text = text.trim_ascii();
-    let rules = DateRules { invalid: true, ..DateRules::LENIENT };
-    is_shaped_as_moment(text)
-        && parse_date_time(text, rules)
-            .is_some_and(|parsed| parsed.has_time && !parsed.truncated && parsed.moment.date() != Date::ZERO)
-}
-
-/// Whether a text that is read as a time is read as a moment first: 12 characters at least, of digits alone,
-/// with a T among them or without, or three numbers and a space behind the third.
-pub fn is_shaped_as_moment(text: &[u8]) -> bool {
-    text.len() >= 12 && (unparted(text).is_some() || is_parted_by_space(text))
-}
-
-/// Whether a text that is as long as a moment is neither that nor a time, since a letter follows its first
-/// number.
-fn begins_no_moment(text: &[u8]) -> bool {
-    let (run, number) = first_number(text);
-    let parts = |byte: &u8| byte.is_ascii_punctuation() || byte.is_ascii_whitespace();
-    text.len() >= 12
-        && run > 0
-        && number <= PART_MAX
-        && text.get(run).is_some_and(|byte| !parts(byte) && !byte.is_ascii_digit())
-}
-
-/// How many digits there are at the beginning, and what they say.
-fn first_number(text: &[u8]) -> (usize, usize) {
-    let run = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let add = |sum: usize, digit: &u8| sum.saturating_mul(10).saturating_add(usize::from(digit - b'0'));
-    (run, text[..run].iter().fold(0, add))
-}
-
-/// The greatest number among those of a moment; a greater one makes a text none.
-const PART_MAX: usize = 999_999;
-
-fn is_parted_by_space(text: &[u8]) -> bool {
-    let mut rest = text;
-    for nth in 0..3 {
-        let (run, number) = first_number(rest);
-        rest = &rest[run..];
-        let space = if nth == 2 { u8::is_ascii_whitespace } else { |_: &u8| false };
-        let parting = rest.iter().take_while(|byte| byte.is_ascii_punctuation() || space(byte)).count();
-        if run == 0 || number > PART_MAX || nth < 2 && parting == 0 {
-            return false;
-        }
-        if nth == 2 {
-            return rest[..parting].iter().any(u8::is_ascii_whitespace);
-        }
-        rest = &rest[parting..];
-    }
-    false
 }

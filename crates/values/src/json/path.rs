@@ -188,8 +188,8 @@ pub fn find<'d>(document: &'d mut Json, legs: &[Leg]) -> Option<&'d mut Json> {
 
 /// Reads a path from its text.
 struct Reader<'t, 'h, 'c> {
-    text: &'t str,
-    at: usize,
+    pub(super) text: &'t str,
+    pub(super) at: usize,
     /// What the steps are charged to; without it they are read and left.
     held: Option<&'h mut Held<'c>>,
     /// Why the reading ended if it is not the text's fault.

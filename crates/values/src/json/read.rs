@@ -4,63 +4,17 @@
 //! charged to, part by part, and that looks for KILL. What only has to know whether a text is a document
 //! makes none (`check`).
 
+mod malformed;
+
 use super::document::{Json, Object};
 use super::write::{DECIMAL, MARKED, SIGNED, UNSIGNED, kind_of};
 use crate::decimal::Decimal;
-use crate::error::{SqlError, SqlResult};
 use crate::memory::Held;
+
+pub use malformed::Malformed;
 
 /// Arrays and objects inside one another.
 pub const MAX_DEPTH: usize = 100;
-
-/// Why a text is no document.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Malformed {
-    /// It is no JSON.
-    Syntax {
-        /// What is wrong.
-        why: &'static str,
-        /// Bytes before the place.
-        position: usize,
-    },
-    /// It is nested deeper than [`MAX_DEPTH`].
-    TooDeep,
-    /// Nobody knows: the statement ends, because it is killed or has no memory for it.
-    Ended(Box<SqlError>),
-}
-
-impl From<SqlError> for Malformed {
-    fn from(error: SqlError) -> Malformed {
-        Malformed::Ended(Box::new(error))
-    }
-}
-
-impl Malformed {
-    /// `null` in place of the document, unless nobody knows whether it is one.
-    pub fn or_null(self) -> SqlResult<Json> {
-        if let Malformed::Ended(error) = self { Err(*error) } else { Ok(Json::Null) }
-    }
-
-    /// Error 3141, of the argument `nth` from 0 of a function, or 3157.
-    pub fn of_argument(self, nth: usize, function: &str) -> SqlError {
-        match self {
-            Malformed::Syntax { why, position } => {
-                SqlError::invalid_json_argument(nth + 1, function, why, position)
-            }
-            Malformed::TooDeep => SqlError::json_too_deep(),
-            Malformed::Ended(error) => *error,
-        }
-    }
-
-    /// Error 3140, of a column's value, or 3157.
-    pub fn of_column(self, column: &str) -> SqlError {
-        match self {
-            Malformed::Syntax { why, position } => SqlError::invalid_json_text(why, position, column),
-            Malformed::TooDeep => SqlError::json_too_deep(),
-            Malformed::Ended(error) => *error,
-        }
-    }
-}
 
 /// A document from its text.
 pub fn parse(text: &str, held: &mut Held<'_>) -> Result<Json, Malformed> {
@@ -86,8 +40,8 @@ pub fn leading_string(text: &str, held: Option<&mut Held<'_>>) -> Result<(String
 }
 
 struct Reader<'t, 'h, 'c> {
-    text: &'t str,
-    at: usize,
+    pub(super) text: &'t str,
+    pub(super) at: usize,
     depth: usize,
     marks: bool,
     /// Parts are kept; otherwise they are read and left, and there is no document in the end.

@@ -1,90 +1,30 @@
 //! From the tree of a pattern to the steps that [`super::backtrack`] runs.
 
+mod step;
+
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use fancy_regex::{Assertion, Expr, LookAround};
+use fancy_regex::Expr;
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
 
 use super::backtrack::Note;
 use crate::error::{SqlError, SqlResult};
+use step::is_within;
+pub(super) use step::{One, Step};
 
 /// Steps a pattern may have.
 const STEPS_MAX: usize = 1 << 15;
+
 /// Characters that a look-behind without a bound of its own looks back.
 const BEHIND_MAX: usize = 1 << 12;
+
 /// Ranges of all classes of a pattern.
 const RANGES_MAX: usize = 1 << 17;
+
 /// Reading a class takes as long as working through so many bytes.
 const CLASS_WORK: usize = 16 << 10;
-
-/// Matches one character.
-#[derive(Clone, Copy)]
-pub(super) enum One {
-    Letter(char),
-    /// The number of a class.
-    Of(usize),
-    NotNewline,
-    Any,
-}
-
-impl One {
-    pub fn fits(self, letter: char, classes: &[Box<[(char, char)]>]) -> bool {
-        match self {
-            One::Letter(one) => one == letter,
-            One::Of(class) => is_within(&classes[class], letter),
-            One::NotNewline => letter != '\n',
-            One::Any => true,
-        }
-    }
-}
-
-fn is_within(ranges: &[(char, char)], letter: char) -> bool {
-    let behind = ranges.partition_point(|range| range.1 < letter);
-    ranges.get(behind).is_some_and(|range| range.0 <= letter)
-}
-
-/// One step; unless it says otherwise, the next one follows.
-pub(super) enum Step {
-    One(One),
-    /// As many as there are, then one less after the other.
-    Run {
-        one: One,
-        least: usize,
-        most: usize,
-    },
-    Place(Assertion),
-    /// Goes on at the first; at the second if that fails.
-    Split {
-        first: usize,
-        second: usize,
-    },
-    Jump(usize),
-    /// Remembers where it is.
-    Save(usize),
-    /// Goes to the end of a loop whose round began where it is.
-    Moved {
-        slot: usize,
-        end: usize,
-    },
-    /// What a group matched.
-    Group {
-        group: usize,
-        ignores_case: bool,
-    },
-    /// What follows up to its `Accept` matches here or does not, in front or behind; goes on at `end`.
-    Look {
-        around: LookAround,
-        longest: usize,
-        end: usize,
-    },
-    /// What follows up to its `Accept` matches in its first way; goes on at `end`.
-    Atomic {
-        end: usize,
-    },
-    Accept,
-}
 
 pub(super) struct Compiler<'n> {
     pub steps: Vec<Step>,
