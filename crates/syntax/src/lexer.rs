@@ -9,10 +9,12 @@
 
 pub mod keyword;
 pub mod literal;
-#[cfg(test)]
-mod tests;
+mod number;
+mod token;
 
 pub use keyword::Keyword;
+
+pub use token::{Token, TokenKind};
 
 /// The MySQL version whose conditional comments are executed.
 pub const VERSION: u32 = 80_400;
@@ -24,94 +26,6 @@ pub struct LexOptions {
     pub ansi_quotes: bool,
     /// NO_BACKSLASH_ESCAPES: a backslash in a string is itself.
     pub no_backslash_escapes: bool,
-}
-
-/// Kinds of token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the punctuation variants are named after their characters")]
-pub enum TokenKind {
-    /// End of the text.
-    End,
-    /// Not a token: a stray byte, an unterminated string or comment.
-    Invalid,
-    Keyword(Keyword),
-    /// A bare word that is not a keyword here.
-    Identifier,
-    /// `` `x` ``, or `"x"` under ANSI_QUOTES.
-    QuotedIdentifier,
-    String,
-    /// `N'...'`
-    NationalString,
-    /// `x'...'`
-    HexString,
-    /// `0x...`
-    HexNumber,
-    /// `b'...'`
-    BitString,
-    /// `0b...`
-    BitNumber,
-    Integer,
-    /// Digits with a point.
-    Decimal,
-    /// Digits with an exponent.
-    Float,
-    /// `@name`, `@'name'`
-    UserVariable,
-    /// `@@`
-    AtAt,
-    /// A lone `@`.
-    At,
-    /// `?`
-    Parameter,
-    LeftParen,
-    RightParen,
-    LeftBrace,
-    RightBrace,
-    Comma,
-    Dot,
-    Semicolon,
-    Plus,
-    Minus,
-    Star,
-    Slash,
-    Percent,
-    Caret,
-    Tilde,
-    Bang,
-    Ampersand,
-    /// `&&`
-    AndAnd,
-    Pipe,
-    /// `||`
-    PipePipe,
-    Equal,
-    /// `<=>`
-    NullSafeEqual,
-    /// `<>`, `!=`
-    NotEqual,
-    Less,
-    LessOrEqual,
-    Greater,
-    GreaterOrEqual,
-    ShiftLeft,
-    ShiftRight,
-    /// `:=`
-    Assign,
-    /// `->`
-    Arrow,
-    /// `->>`
-    ArrowText,
-}
-
-/// A token's kind and where it stands, as byte offsets into the text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Token {
-    /// What it is.
-    pub kind: TokenKind,
-    /// Its first byte.
-    pub start: u32,
-    /// One past its last byte.
-    pub end: u32,
 }
 
 /// The state of reading one text.
@@ -127,8 +41,11 @@ pub struct Lexer<'a> {
 
 /// Byte classes: bit 0 word character, bit 1 digit, bit 2 white space.
 const WORD: u8 = 1;
+
 const DIGIT: u8 = 2;
+
 const SPACE: u8 = 4;
+
 static CLASSES: [u8; 256] = build_classes();
 
 const fn build_classes() -> [u8; 256] {
@@ -316,78 +233,6 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// `x'..'` and `b'..'`: the number of digits must be a multiple of `group`.
-    fn quoted_digits(&mut self, kind: TokenKind, is_valid: fn(&u8) -> bool, group: usize) -> TokenKind {
-        self.position += 2;
-        let length = self.text[self.position..].iter().take_while(|b| is_valid(b)).count();
-        self.position += length;
-        if self.byte(0) != b'\'' || !length.is_multiple_of(group) {
-            return TokenKind::Invalid;
-        }
-        self.position += 1;
-        kind
-    }
-
-    fn number(&mut self) -> TokenKind {
-        let start = self.position;
-        if self.byte(0) == b'0' {
-            if self.byte(1) == b'x' && self.prefixed_digits(u8::is_ascii_hexdigit) {
-                return TokenKind::HexNumber;
-            }
-            if self.byte(1) == b'b' && self.prefixed_digits(|b| matches!(b, b'0' | b'1')) {
-                return TokenKind::BitNumber;
-            }
-        }
-        self.skip_digits();
-        if self.byte(0) == b'.' {
-            self.position += 1;
-            return self.fraction();
-        }
-        if !is_word(self.byte(0)) {
-            return TokenKind::Integer;
-        }
-        if self.exponent() {
-            if !is_word(self.byte(0)) {
-                return TokenKind::Float;
-            }
-            self.position = start;
-        }
-        // A word may begin with digits.
-        self.skip_word();
-        TokenKind::Identifier
-    }
-
-    /// `0x` or `0b` and at least one digit, and no other word character: consumed and true.
-    fn prefixed_digits(&mut self, is_valid: fn(&u8) -> bool) -> bool {
-        let digits = &self.text[self.position + 2..];
-        let length = digits.iter().take_while(|b| is_valid(b)).count();
-        if length == 0 || digits.get(length).is_some_and(|&b| is_word(b)) {
-            return false;
-        }
-        self.position += 2 + length;
-        true
-    }
-
-    /// After the point of a number.
-    fn fraction(&mut self) -> TokenKind {
-        self.skip_digits();
-        if self.exponent() { TokenKind::Float } else { TokenKind::Decimal }
-    }
-
-    /// `e10`, `E-3`: consumed and true.
-    fn exponent(&mut self) -> bool {
-        if !matches!(self.byte(0), b'e' | b'E') {
-            return false;
-        }
-        let sign = usize::from(matches!(self.byte(1), b'+' | b'-'));
-        if !is_digit(self.byte(1 + sign)) {
-            return false;
-        }
-        self.position += 1 + sign;
-        self.skip_digits();
-        true
-    }
-
     /// At an opening quote: reads to the closing one.
     fn quoted(&mut self, quote: u8, kind: TokenKind) -> TokenKind {
         let escapes =
@@ -497,3 +342,6 @@ impl<'a> Lexer<'a> {
         TokenKind::Dot
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -102,7 +102,7 @@ macro_rules! variables {
 /// All of them, by name.
 #[rustfmt::skip]
 pub const VARIABLES: &[Definition] = variables! {
-    "activate_all_roles_on_login" Global admin Kind::Bool, "OFF", live("session/src/session/accounts/role_statements.rs"), "All roles that an account holds become active when it connects, not its default roles alone.";
+    "activate_all_roles_on_login" Global admin Kind::Bool, "OFF", live("session/src/session/accounts/role_statements/active.rs"), "All roles that an account holds become active when it connects, not its default roles alone.";
     "auto_generate_certs" Global admin Kind::Bool, "ON", start("server/src/serve.rs"), "Make a TLS certificate at first start.";
     "auto_increment_increment" Both own uint(1, 65535), "1", live("catalog/src/variables/settings.rs"), "Step between AUTO_INCREMENT values.";
     "auto_increment_offset" Both own uint(1, 65535), "1", live("catalog/src/variables/settings.rs"), "First AUTO_INCREMENT value of the series.";
@@ -131,7 +131,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "check_proxy_users" Global admin Kind::Bool, "OFF", fixed, "Proxy users do not exist here.";
     "collation_connection" Both own Kind::Collation, "utf8mb4_0900_ai_ci", live("catalog/src/variables/settings.rs"), "Collation of literals.";
     "collation_database" Both own Kind::Collation, "utf8mb4_0900_ai_ci", inert, "Collation of the current database.";
-    "collation_server" Both own Kind::Collation, "utf8mb4_0900_ai_ci", live("session/src/session/ddl.rs"), "Collation of new databases that name none.";
+    "collation_server" Both own Kind::Collation, "utf8mb4_0900_ai_ci", live("session/src/session/ddl/database.rs"), "Collation of new databases that name none.";
     "completion_type" Both own Kind::Enum(&["NO_CHAIN", "CHAIN", "RELEASE"]), "NO_CHAIN", live("catalog/src/variables/settings.rs"), "What COMMIT does besides.";
     "connection_memory_limit" Both guarded uint(2 << 20, u64::MAX), "18446744073709551615", live("catalog/src/variables/settings.rs"), "Bytes that the statements of a session may hold for sorts, groups, joins, buffered rows and large values, its user variables and its row locks included. A statement that needs more ends with error 4082 and is undone. With the default the server sets half of global_connection_memory_limit when it starts.";
     "connect_timeout" Global admin uint(2, 31536000), "10", live("server/src/connection/login.rs"), "Seconds a client may take to log in before it is sent away. For clients that are in, see wait_timeout.";
@@ -279,11 +279,11 @@ pub const VARIABLES: &[Definition] = variables! {
     "optimizer_trace" Both own Kind::Switches(OPTIMIZER_TRACE), "", inert, "No effect.";
     "parser_max_mem_size" Both own uint(0, u64::MAX), "18446744073709551615", inert, "No effect.";
     "performance_schema" Global admin Kind::Bool, "ON", fixed, "Locks, waits, sessions, status and variables are there; statements are not instrumented.";
-    "persisted_globals_load" Global admin Kind::Bool, "ON", start("catalog/src/variables/mod.rs"), "Take over at start what SET PERSIST has kept in mysqld-auto.cnf. OFF for one start when a kept value keeps the server from starting; RESET PERSIST then removes it.";
+    "persisted_globals_load" Global admin Kind::Bool, "ON", start("catalog/src/variables/values.rs"), "Take over at start what SET PERSIST has kept in mysqld-auto.cnf. OFF for one start when a kept value keeps the server from starting; RESET PERSIST then removes it.";
     "pid_file" Global admin Kind::Text, "", start("server/src/serve.rs"), "Where the process id is written; empty for nowhere. Relative to datadir.";
     "port" Global admin uint(0, 65535), "3306", start("server/src/serve.rs"), "TCP port.";
     "preload_buffer_size" Both not_super uint(1024, 1 << 30), "32768", inert, "No effect.";
-    "print_identified_with_as_hex" Both own Kind::Bool, "OFF", live("session/src/session/show.rs"), "SHOW CREATE USER writes hashes with unprintable bytes in hexadecimal.";
+    "print_identified_with_as_hex" Both own Kind::Bool, "OFF", live("session/src/session/show/of_account.rs"), "SHOW CREATE USER writes hashes with unprintable bytes in hexadecimal.";
     "profiling" Both own Kind::Bool, "OFF", inert, "No effect.";
     "protocol_version" Global admin int(10, 10), "10", fixed, "Version of the protocol.";
     "pseudo_thread_id" Session guarded uint(0, u64::MAX), "0", inert, "Connection id.";

@@ -1,11 +1,13 @@
 //! Plans of INSERT, REPLACE, UPDATE and DELETE.
 
-use std::sync::Arc;
+mod delete;
+mod insert;
 
-use turnstile_engine::{LockWait, RowLock};
+use std::sync::Arc;
 
 use turnstile_catalog::accounts::Privileges;
 use turnstile_catalog::dictionary::Table;
+use turnstile_engine::{LockWait, RowLock};
 use turnstile_expr::expr::Expr;
 use turnstile_expr::functions;
 use turnstile_syntax::ast::{self, Assignment, ColumnName, TableRef};
@@ -16,13 +18,15 @@ use turnstile_values::types::ColumnType;
 
 use super::block::{Block, PlanContext};
 use super::foreign_key::{self, ForeignPlan};
-use super::from;
 use super::point::PointShape;
 use super::query::{OrderKey, QueryPlan, SelectPlan, Source, Step, Subquery};
 use super::scope::ScopeTable;
 use super::select::limit_plan;
 use super::steps::{Condition, StepPlanner};
-use super::{insert_select, last_row, safe, with};
+use super::{from, insert_select, last_row, safe, with};
+
+pub use delete::plan_delete;
+pub use insert::plan_insert;
 
 /// `column = value`; None for DEFAULT.
 pub type Assigned = (usize, Option<Expr>);
@@ -141,137 +145,6 @@ fn target_table(context: &PlanContext<'_>, name: &ast::TableName) -> SqlResult<A
         return Err(SqlError::database_access_denied("", "", schema));
     }
     context.dictionary.table(schema, &name.table)
-}
-
-/// Plans INSERT and REPLACE.
-pub fn plan_insert(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult<InsertPlan> {
-    let table = target_table(context, &insert.table)?;
-    let targets = targets(&table, &insert.columns)?;
-    let mut block = Block::new(context, None);
-    block.changes_one_table = true;
-    let base = block.scope.reserve(table.columns().len());
-    block.scope.add(ScopeTable::of(&table, &insert.table.table, base))?;
-    block.target = Some(table.clone());
-    for at in &targets {
-        block.scope.note_use(0, *at, Privileges::INSERT, insert.columns.is_empty());
-    }
-    let new_base = block.scope.reserve(table.columns().len());
-    let (mut given, mut conversions) = (Vec::new(), Vec::new());
-    let source = match &insert.source {
-        ast::InsertSource::Query(query) => {
-            let columns: Vec<&ColumnType> = targets.iter().map(|at| &table.columns()[*at].kind).collect();
-            block.settle_selected(query, &columns, false);
-            let mut plan = super::plan_query(context, query, None)?;
-            check_values(plan.columns().len(), &targets, &table)?;
-            if let Some((wider, tables)) = insert_select::with_tables(context, query, insert, targets.len())?
-            {
-                (plan, given) = (wider, tables);
-            }
-            conversions =
-                insert_select::into_columns((&mut plan, query), &context.eval.settings, &targets, &table);
-            InsertSource::Query(plan)
-        }
-        ast::InsertSource::Literals(rows) => {
-            check_values(rows.width(), &targets, &table)?;
-            InsertSource::Literals(rows.clone())
-        }
-        ast::InsertSource::Rows(rows) => {
-            InsertSource::Rows(bind_rows(&mut block, &table, rows, &targets, insert)?)
-        }
-    };
-    let row_subqueries = insert_select::of_rows(&mut block, &table, &source);
-    let references = insert_select::references(&block, &source, &targets, &table);
-    block.inserted_base = Some(new_base);
-    let source_base = block.scope.width();
-    for mut table in given {
-        table.base = block.scope.reserve(table.columns.len());
-        block.scope.add(table)?;
-    }
-    if let Some(alias) = &insert.row_alias {
-        block.scope.add(aliased_row(&table, alias, new_base, &targets))?;
-    }
-    let on_duplicate = assignments(&mut block, &insert.on_duplicate, &table, base)?;
-    let read = on_duplicate.iter().filter_map(|(_, value)| value.as_ref()).flat_map(Expr::columns);
-    let duplicate_subqueries = block.subqueries_for(read.collect());
-    insert_select::refuse_target_by_name(&block.subqueries, &table, &insert.table.table)?;
-    let assigned = table.may_change(on_duplicate.iter().map(|(column, _)| *column));
-    let foreign = foreign_key::of_insert(context.dictionary, &table, insert.replace, &assigned);
-    Ok(InsertPlan {
-        targets,
-        source,
-        conversions,
-        replace: insert.replace,
-        ignore: insert.ignore,
-        light: assigns_lightly(&table, &on_duplicate),
-        on_duplicate,
-        width: block.scope.width(),
-        subqueries: std::mem::take(&mut block.subqueries),
-        row_subqueries,
-        references,
-        duplicate_subqueries,
-        source_base,
-        table,
-        foreign,
-    })
-}
-
-/// Fails unless there are as many values as columns, and each of these may be given one.
-fn check_values(count: usize, targets: &[usize], table: &Table) -> SqlResult<()> {
-    if count != targets.len() {
-        return Err(SqlError::wrong_value_count_on_row(1));
-    }
-    targets.iter().try_for_each(|column| table.check_takes_value(*column))
-}
-
-/// The new row by the names that `AS alias (a, b)` gives it.
-fn aliased_row(table: &Arc<Table>, alias: &ast::RowAlias, base: usize, targets: &[usize]) -> ScopeTable {
-    let mut row = ScopeTable::of(table, &alias.table, base);
-    row.own_names = row.columns.iter().map(|column| column.name.clone()).collect();
-    for (column, name) in targets.iter().zip(&alias.columns) {
-        row.columns[*column].name = name.clone();
-    }
-    row
-}
-
-fn targets(table: &Table, names: &[ast::Name]) -> SqlResult<Vec<usize>> {
-    if names.is_empty() {
-        return Ok((0..table.columns().len()).filter(|at| !table.columns()[*at].invisible).collect());
-    }
-    let mut targets = Vec::with_capacity(names.len());
-    for name in names {
-        let at = table.column_position(name).ok_or_else(|| SqlError::unknown_column(name, "field list"))?;
-        if targets.contains(&at) {
-            return Err(SqlError::field_specified_twice(name));
-        }
-        targets.push(at);
-    }
-    Ok(targets)
-}
-
-fn bind_rows(
-    block: &mut Block<'_, '_>,
-    table: &Table,
-    rows: &[Vec<ast::Expr>],
-    targets: &[usize],
-    insert: &ast::Insert,
-) -> SqlResult<Vec<Vec<Option<Expr>>>> {
-    let mut bound = Vec::with_capacity(rows.len());
-    for (nth, row) in rows.iter().enumerate() {
-        // `()` gives every column its default.
-        let defaults = row.is_empty() && insert.columns.is_empty();
-        if row.len() != targets.len() && !defaults {
-            return Err(SqlError::wrong_value_count_on_row(nth + 1));
-        }
-        let mut values = Vec::with_capacity(targets.len());
-        for (expr, column) in row.iter().zip(targets) {
-            let value = assigned_value(block, expr, &table.columns()[*column].kind)?;
-            value.iter().try_for_each(|_| table.check_takes_value(*column))?;
-            values.push(value);
-        }
-        values.resize(targets.len(), None);
-        bound.push(values);
-    }
-    Ok(bound)
 }
 
 /// Binds assignments to columns of the table at `base`.
@@ -395,91 +268,6 @@ fn plan_update_body(context: &PlanContext<'_>, update: &ast::Update) -> SqlResul
     }
     let select = plan_rows(&mut block, joined, &rows, &targets)?;
     Ok(ChangePlan::new(select, targets, update.ignore))
-}
-
-/// Plans DELETE.
-pub fn plan_delete(context: &PlanContext<'_>, delete: &ast::Delete) -> SqlResult<ChangePlan> {
-    let Some(with) = &delete.with else { return plan_delete_body(context, delete) };
-    let common = with::plan(context, with, None)?;
-    plan_delete_body(&PlanContext { common: &common, ..*context }, delete)
-}
-
-fn plan_delete_body(context: &PlanContext<'_>, delete: &ast::Delete) -> SqlResult<ChangePlan> {
-    let rows = Rows {
-        tables: &delete.from,
-        condition: delete.condition.as_ref(),
-        order_by: &delete.order_by,
-        limit: delete.limit.as_ref(),
-    };
-    check_delete_targets(context, delete)?;
-    let (mut block, joined) = read_tables(context, &rows)?;
-    let mut targets = Vec::new();
-    for nth in 0..block.scope.tables.len() {
-        let table = &block.scope.tables[nth];
-        let named = |name: &ast::TableName| {
-            *name.table == *table.alias
-                && name.schema.as_deref().is_none_or(|schema| *schema == *table.schema)
-        };
-        if delete.targets.is_empty() || delete.targets.iter().any(named) {
-            if table.schema.is_empty() {
-                return Err(SqlError::non_updatable_table(&table.alias, "DELETE"));
-            }
-            let found = context.dictionary.table(&table.schema, &table.name)?;
-            let foreign = foreign_key::of_delete(context.dictionary, &found);
-            let (base, subqueries) = (table.base, Vec::new());
-            targets.push(ChangeTarget {
-                table: found,
-                base,
-                assignments: None,
-                foreign,
-                subqueries,
-                light: true,
-            });
-        }
-    }
-    if targets.len() < delete.targets.len() {
-        return Err(SqlError::unknown_table(&delete.targets[0].table, "MULTI DELETE"));
-    }
-    let select = plan_rows(&mut block, joined, &rows, &targets)?;
-    Ok(ChangePlan::new(select, targets, delete.ignore))
-}
-
-/// Every table that a DELETE of several names is one of those it reads, by MySQL's rules: a name with a
-/// database never means an alias, one without means an alias or a table of the current database. Errors 1046,
-/// 1066 and 1109.
-fn check_delete_targets(context: &PlanContext<'_>, delete: &ast::Delete) -> SqlResult<()> {
-    fn count(tables: &TableRef, fits: &dyn Fn(Option<&ast::TableName>, Option<&str>) -> bool) -> usize {
-        match tables {
-            TableRef::Table(factor) => usize::from(fits(Some(&factor.name), factor.alias.as_deref())),
-            TableRef::Derived { alias, .. } => usize::from(fits(None, Some(alias))),
-            TableRef::Join(join) => count(&join.left, fits) + count(&join.right, fits),
-        }
-    }
-    for (nth, target) in delete.targets.iter().enumerate() {
-        let current = context.schema;
-        let is_same = |other: &ast::TableName| {
-            let of = |name: &ast::TableName| name.schema.as_deref().or(current).map(str::to_owned);
-            other.table == target.table && of(other) == of(target)
-        };
-        if delete.targets[..nth].iter().any(is_same) {
-            return Err(SqlError::non_unique_table(&target.table));
-        }
-        let schema = target.schema.as_deref().or(current).ok_or_else(SqlError::no_database_selected)?;
-        let fits = |table: Option<&ast::TableName>, alias: Option<&str>| match (alias, table) {
-            (Some(alias), _) => target.schema.is_none() && *alias == *target.table,
-            (None, Some(table)) => {
-                let of = table.schema.as_deref().or(current);
-                *table.table == *target.table && of.is_some_and(|of| *of == *schema)
-            }
-            (None, None) => false,
-        };
-        match delete.from.iter().map(|tables| count(tables, &fits)).sum() {
-            0 => return Err(SqlError::unknown_table(&target.table, "MULTI DELETE")),
-            1 => {}
-            2.. => return Err(SqlError::non_unique_table(&target.table)),
-        }
-    }
-    Ok(())
 }
 
 fn read_tables<'a>(

@@ -3,11 +3,12 @@
 //! A column is determined if it is grouped by, or if the grouped columns (with those that WHERE sets equal to
 //! a constant) contain a whole primary or unique NOT NULL key of its table.
 
+mod equality;
+
 use std::collections::HashSet;
 
 use turnstile_expr::expr::Expr;
-use turnstile_syntax::ast::{self, JoinKind};
-use turnstile_syntax::walk;
+use turnstile_syntax::{ast, walk};
 use turnstile_values::error::{SqlError, SqlResult};
 
 use super::block::Block;
@@ -16,6 +17,7 @@ use super::same::Alike;
 use super::scope::ScopeTable;
 use super::select::Item;
 use super::{aggregate, names};
+use equality::{Equality, collect_joins, collect_optional, sides, varies};
 
 /// What of a grouped block is checked.
 pub struct Clauses<'c> {
@@ -201,13 +203,6 @@ fn position(block: &Block<'_, '_>, expr: &ast::Expr) -> Option<usize> {
     block.scope.find_here(name).ok().flatten().map(|found| found.position)
 }
 
-/// An equality, with the tables (by position in the scope) on whose columns alone it tells something: those
-/// that an outer join fills with NULLs. Without such it speaks of both its sides.
-struct Equality {
-    condition: ast::Expr,
-    optional: Option<(usize, usize)>,
-}
-
 fn determined(block: &Block<'_, '_>, select: &ast::Select, keys: &[ast::Expr]) -> HashSet<usize> {
     let mut known: HashSet<usize> = keys.iter().filter_map(|key| position(block, key)).collect();
     if select.with_rollup {
@@ -267,78 +262,6 @@ fn determined(block: &Block<'_, '_>, select: &ast::Select, keys: &[ast::Expr]) -
         if known.len() == before {
             return known;
         }
-    }
-}
-
-/// Both sides of an equality; a list of one is one.
-fn sides(condition: &ast::Expr) -> Option<(&ast::Expr, &ast::Expr)> {
-    match condition {
-        ast::Expr::Binary { op: ast::BinaryOp::Equal, left, right } => Some((left, right)),
-        ast::Expr::InList { operand, list, negated: false } if list.len() == 1 => Some((operand, &list[0])),
-        _ => None,
-    }
-}
-
-/// Whether a part of an expression may have another value for the next row.
-fn varies(expr: &ast::Expr) -> bool {
-    match expr {
-        ast::Expr::Column(_) | ast::Expr::UserVariable(_) | ast::Expr::Assign { .. } => true,
-        ast::Expr::Function(call) => {
-            matches!(&*call.name, "rand" | "uuid" | "uuid_short" | "sleep" | "random_bytes" | "get_lock")
-        }
-        other => other.is_query(),
-    }
-}
-
-/// Adds the conditions of joins. `seen`: tables met so far, in the order of the scope.
-fn collect_joins(
-    one: &ast::TableRef,
-    seen: &mut usize,
-    optional: Option<(usize, usize)>,
-    into: &mut Vec<Equality>,
-) {
-    let ast::TableRef::Join(join) = one else {
-        *seen += 1;
-        return;
-    };
-    let start = *seen;
-    let width = |one: &ast::TableRef| count_tables(one);
-    let middle = start + width(&join.left);
-    let end = middle + width(&join.right);
-    let (left, right) = match join.kind {
-        JoinKind::Inner | JoinKind::Straight => (optional, optional),
-        JoinKind::Left => (optional, Some((middle, end))),
-        JoinKind::Right => (Some((start, middle)), optional),
-    };
-    collect_joins(&join.left, seen, left, into);
-    collect_joins(&join.right, seen, right, into);
-    if let ast::JoinCondition::On(condition) = &join.condition {
-        let told = match join.kind {
-            JoinKind::Inner | JoinKind::Straight => optional,
-            JoinKind::Left => Some((middle, end)),
-            JoinKind::Right => Some((start, middle)),
-        };
-        let mut list = Vec::new();
-        walk::conjuncts(condition.clone(), &mut list);
-        into.extend(list.into_iter().map(|condition| Equality { condition, optional: told }));
-    }
-}
-
-/// Whether an outer join may put NULLs for each table's columns, in the order of the scope.
-fn collect_optional(one: &ast::TableRef, inside: bool, into: &mut Vec<bool>) {
-    match one {
-        ast::TableRef::Join(join) => {
-            collect_optional(&join.left, inside || join.kind == JoinKind::Right, into);
-            collect_optional(&join.right, inside || join.kind == JoinKind::Left, into);
-        }
-        ast::TableRef::Table(_) | ast::TableRef::Derived { .. } => into.push(inside),
-    }
-}
-
-fn count_tables(one: &ast::TableRef) -> usize {
-    match one {
-        ast::TableRef::Join(join) => count_tables(&join.left) + count_tables(&join.right),
-        ast::TableRef::Table(_) | ast::TableRef::Derived { .. } => 1,
     }
 }
 

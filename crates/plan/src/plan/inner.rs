@@ -1,13 +1,11 @@
 //! What a block does about the sub-queries and aggregates in its expressions: each gets a place in the frame,
 //! which is filled before what reads it is evaluated.
 
-use std::sync::Arc;
+mod placed;
+mod query;
 
-use turnstile_expr::expr::{
-    AggregateKind, CompareOp, Expr, Typed, shown_as_type, shown_average, with_all_of_average,
-};
+use turnstile_expr::expr::{CompareOp, Expr, Typed, shown_as_type, with_all_of_average};
 use turnstile_syntax::ast::{self, FunctionCall, Quantifier};
-use turnstile_syntax::walk;
 use turnstile_values::collation::Collation;
 use turnstile_values::error::{SqlError, SqlResult};
 use turnstile_values::mixing::{Meeting, Party, Purpose};
@@ -15,141 +13,14 @@ use turnstile_values::sink::ColumnMeta;
 use turnstile_values::types::{ColumnType, ExprType, column_flag};
 
 use super::block::{Block, PlanContext, settled};
-use super::query::{LimitPlan, QueryPlan, Subquery, SubqueryKind, ValuesPlan};
-use super::scope::{AggregateUse, Outside, Reach, Resolved, Wanted};
-use super::{aggregate, varying};
-
-/// `SELECT * FROM t` as `SELECT 1 FROM t`: EXISTS reads no column for it, and asks for no privilege on one.
-fn without_star(query: &ast::Query) -> Option<ast::Query> {
-    let ast::QueryBody::Select(select) = &query.body else { return None };
-    let star = |item: &ast::SelectItem| matches!(item, ast::SelectItem::Wildcard { table: None, .. });
-    let plain = select.group_by.is_empty() && select.having.is_none() && !select.distinct;
-    if !plain || select.from.is_empty() || !query.order_by.is_empty() || !select.items.iter().all(star) {
-        return None;
-    }
-    let one = ast::Expr::Literal(ast::Literal::Int(1));
-    let items = vec![ast::SelectItem::Expr { expr: one, name: "1".into(), aliased: false }];
-    let select = ast::Select { items, ..(**select).clone() };
-    Some(ast::Query { body: ast::QueryBody::Select(Box::new(select)), ..query.clone() })
-}
-
-/// A query without the values of its list, and the order of its rows, that give another value each time or
-/// wait: EXISTS works neither out.
-fn without_varying(query: &ast::Query) -> Option<ast::Query> {
-    let ast::QueryBody::Select(select) = &query.body else { return None };
-    let aggregates = |expr: &ast::Expr| {
-        walk::any(expr, &|one| matches!(one, ast::Expr::Function(call) if aggregate::is_aggregate(call)))
-    };
-    let unread = |expr: &ast::Expr| varying::varies(expr) && !aggregates(expr);
-    let mut left = (**select).clone();
-    for item in &mut left.items {
-        if let ast::SelectItem::Expr { expr, .. } = item
-            && unread(expr)
-        {
-            *expr = ast::Expr::Literal(ast::Literal::Int(1));
-        }
-    }
-    let mut order_by = query.order_by.clone();
-    order_by.retain(|key| !unread(&key.expr));
-    let same = left.items == select.items && order_by.len() == query.order_by.len();
-    if same || select.having.is_some() {
-        return None;
-    }
-    Some(ast::Query { body: ast::QueryBody::Select(Box::new(left)), order_by, ..query.clone() })
-}
+use super::query::{QueryPlan, Subquery, SubqueryKind};
+use super::scope::{Outside, Reach, Resolved, Wanted};
+use super::varying;
+use query::{
+    compare_documents, compare_op, is_value, no_query, value_type, with_value, without_star, without_varying,
+};
 
 impl Block<'_, '_> {
-    /// An aggregate: of this block, or of one around it whose columns alone it reads.
-    pub(super) fn place_aggregate(&mut self, call: &FunctionCall) -> SqlResult<Typed> {
-        if let ("count", true, [ast::Expr::Function(wait)]) =
-            (&*call.name, call.distinct, &call.arguments[..])
-            && (&*wait.name, wait.arguments.len()) == ("sleep", 1)
-        {
-            // All its values are one, and nobody waits for them. What it is given has to be right all the
-            // same.
-            let operand = Box::new(call.arguments[0].clone());
-            let arguments = vec![ast::Expr::Is { operand, test: ast::IsTest::Null, negated: false }];
-            return self.place_aggregate(&FunctionCall { arguments, ..call.clone() });
-        }
-        let before = (self.subqueries.len(), self.seen_subqueries.len());
-        let asks = |one: &ast::Expr| walk::any(one, &|part| part.is_query());
-        let level = match call.arguments.iter().any(asks) {
-            true => self.level_by_binding(call)?,
-            false => self.scope.aggregate_level(call),
-        };
-        // It belongs to the block of the innermost column it reads; if none may stand there, to the nearest
-        // one around this block that may have it, else to this block. COUNT(*) belongs to the nearest block
-        // that may have it.
-        let levels: Vec<usize> = match level {
-            Some(level) => (level > 0).then_some(level).into_iter().chain(1..level).collect(),
-            None if self.scope.aggregates.get() == AggregateUse::Refused => (1..=self.scope.level).collect(),
-            None => Vec::new(),
-        };
-        for level in levels {
-            if let Some(found) = self.scope.outer_aggregate(call, level)? {
-                let place = Typed { expr: Expr::Column(found.position), kind: found.kind };
-                return Ok(as_shown(place, AggregateKind::of(call)));
-            }
-        }
-        self.own_aggregate(call, before)
-    }
-
-    /// How many blocks out the innermost column is that an aggregate reads whose arguments have sub-queries.
-    /// What aggregates inside these read is theirs. None if it reads no column.
-    fn level_by_binding(&mut self, call: &FunctionCall) -> SqlResult<Option<usize>> {
-        let before = self.scope.aggregates.replace(AggregateUse::Nested);
-        let arguments = self.scope.arguments.replace(Some(None));
-        let (outer, subqueries) = (self.scope.outer_places().len(), self.subqueries.len());
-        let seen = self.seen_subqueries.len();
-        let built = aggregate::build(self, call);
-        self.scope.aggregates.set(before);
-        let level = self.scope.arguments.replace(arguments).flatten();
-        built?;
-        let level = level.map(|level| self.scope.level - level);
-        let own = level.map_or(before != AggregateUse::Refused, |level| level == 0);
-        if !own {
-            // This block reads nothing of it itself.
-            self.scope.forget_outer(outer);
-            self.subqueries.truncate(subqueries);
-            self.seen_subqueries.truncate(seen);
-        }
-        Ok(level)
-    }
-
-    /// An aggregate of this block. `before`: how many sub-queries there were, placed and seen, before its
-    /// own.
-    fn own_aggregate(&mut self, call: &FunctionCall, before: (usize, usize)) -> SqlResult<Typed> {
-        if self.scope.aggregates.get() != AggregateUse::Allowed {
-            return Err(SqlError::invalid_group_function_use());
-        }
-        if let Some(place) = self.seen_aggregates.alike(call).next() {
-            return Ok(place.clone());
-        }
-        self.scope.aggregates.set(AggregateUse::Nested);
-        let arguments = self.scope.arguments.replace(Some(None));
-        let built = aggregate::build(self, call);
-        self.scope.arguments.set(arguments);
-        self.scope.aggregates.set(AggregateUse::Allowed);
-        let (mut built, kind) = built?;
-        if aggregate::counts_all(&mut built, &|at| self.scope.column_at(at).is_some()) {
-            // An alias keeps its place: others read it.
-            let mut nth = 0;
-            self.subqueries.retain(|one| {
-                nth += 1;
-                nth <= before.0 || matches!(one.kind, SubqueryKind::Value(_))
-            });
-            self.seen_subqueries.truncate(before.1);
-        }
-        let position = self.scope.reserve(1);
-        built.position = position;
-        let place = Typed { expr: Expr::Column(position), kind: kind.clone() };
-        let place = if built.own_digits { as_shown(place, Some(built.kind)) } else { place };
-        self.aggregates.push(built);
-        self.seen_aggregates.push(call.clone(), place.clone());
-        self.scope.known_aggregates.borrow_mut().push((call.clone(), Resolved { position, kind }));
-        Ok(place)
-    }
-
     /// Plans a query inside this block. Each time it gives up for something that this block can compute, that
     /// gets a place and the query is planned again.
     pub(super) fn plan_inner(&mut self, query: &ast::Query, reach: Reach) -> SqlResult<QueryPlan> {
@@ -448,87 +319,3 @@ impl Block<'_, '_> {
 
 /// What a sub-query's rows are compared with, and by which collations.
 type Operands = Vec<(Expr, Collation)>;
-
-/// Whether a query is nothing but values: it has one row, whatever the tables hold.
-fn is_value(query: &ast::Query) -> bool {
-    let ast::QueryBody::Select(select) = &query.body else { return false };
-    let grouped = !select.group_by.is_empty() || select.having.is_some();
-    query.limit.is_none() && select.from.is_empty() && select.condition.is_none() && !grouped
-}
-
-/// `a IN (SELECT b)` and `a > ANY (SELECT b)`, where nothing is read and there is one row, as what they are:
-/// comparisons of two values. What a `?` is does not follow from a comparison outside its query.
-fn with_value(expr: &ast::Expr) -> Option<ast::Expr> {
-    let (operand, op, query) = match expr {
-        ast::Expr::InSubquery { operand, query, negated: false } => (operand, ast::BinaryOp::Equal, query),
-        ast::Expr::InSubquery { operand, query, .. } => (operand, ast::BinaryOp::NotEqual, query),
-        ast::Expr::Quantified { operand, op, query, .. } => (operand, *op, query),
-        _ => return None,
-    };
-    let ast::QueryBody::Select(select) = &query.body else { return None };
-    let [ast::SelectItem::Expr { expr: value, .. }] = &select.items[..] else { return None };
-    let row = |one: &ast::Expr| matches!(one, ast::Expr::Row(_) | ast::Expr::Subquery(_));
-    let more = walk::any(value, &|one| match one {
-        ast::Expr::Function(call) => super::is_aggregate(call),
-        one => one.is_query() || matches!(one, ast::Expr::Row(_) | ast::Expr::Parameter(_)),
-    });
-    let plain = is_value(query) && query.with.is_none() && query.order_by.is_empty() && !more;
-    let plain = plain && !row(operand) && !varying::varies(value);
-    plain.then(|| ast::Expr::Binary { op, left: operand.clone(), right: Box::new(value.clone()) })
-}
-
-/// The type of a value that a sub-query gives.
-fn value_type(column: &ColumnMeta) -> ExprType {
-    ExprType::nullable(settled(&column.column_type)).with_traits(column.traits)
-}
-
-/// A document and what it is compared with, each as what documents are ordered by.
-fn compare_documents(kind: &mut SubqueryKind, operands: &[ExprType], plan: &mut QueryPlan) {
-    let columns = plan.columns().clone();
-    let documents =
-        |at: usize| operands[at].column == ColumnType::Json || columns[at].column_type == ColumnType::Json;
-    let mut order = |operand: &mut Expr, collation: &mut Collation, at: usize| {
-        if documents(at) && plan.order_as_document(at) {
-            let typed = Typed { expr: operand.clone(), kind: operands[at].clone() };
-            (*operand, *collation) = (turnstile_expr::functions::as_order(typed).expr, Collation::Binary);
-        }
-    };
-    match kind {
-        SubqueryKind::Quantified { operand, collation, .. } => order(operand, collation, 0),
-        SubqueryKind::In { operand, .. } => {
-            let parts = operand.iter_mut().enumerate();
-            parts.for_each(|(at, (operand, collation))| order(operand, collation, at));
-        }
-        _ => {}
-    }
-}
-
-/// The value of an aggregate that may have other digits than its type.
-fn as_shown(place: Typed, kind: Option<AggregateKind>) -> Typed {
-    if kind == Some(AggregateKind::Average) { shown_average(place) } else { shown_as_type(place) }
-}
-
-/// In the place of a query, where there is none.
-fn no_query() -> QueryPlan {
-    let limit = LimitPlan { count: None, offset: None };
-    QueryPlan::Values(Box::new(ValuesPlan {
-        rows: Vec::new(),
-        kinds: Vec::new(),
-        columns: Arc::from([]),
-        order: Vec::new(),
-        limit,
-    }))
-}
-
-fn compare_op(op: ast::BinaryOp) -> SqlResult<CompareOp> {
-    Ok(match op {
-        ast::BinaryOp::Equal => CompareOp::Equal,
-        ast::BinaryOp::NullSafeEqual => CompareOp::NullSafeEqual,
-        ast::BinaryOp::NotEqual => CompareOp::NotEqual,
-        ast::BinaryOp::Less => CompareOp::Less,
-        ast::BinaryOp::LessOrEqual => CompareOp::LessOrEqual,
-        ast::BinaryOp::Greater => CompareOp::Greater,
-        ast::BinaryOp::GreaterOrEqual => CompareOp::GreaterOrEqual,
-        _ => return Err(SqlError::not_supported_yet("this quantified comparison")),
-    })
-}

@@ -17,152 +17,20 @@
 //! block's rows, or an alias of its select list. It then notes what it wants and gives up; the outer block
 //! makes a place for it and plans the inner one again (`Block::plan_inner`).
 
+mod outside;
+mod table;
+
 use std::cell::{Cell, RefCell};
 
 use turnstile_catalog::accounts::Privileges;
-use turnstile_catalog::dictionary::Table;
-use turnstile_syntax::ast::quote_name;
-use turnstile_syntax::ast::{self, ColumnName, FunctionCall};
+use turnstile_syntax::ast::{self, ColumnName, FunctionCall, quote_name};
 use turnstile_values::error::{SqlError, SqlResult};
-use turnstile_values::mixing::Traits;
-use turnstile_values::types::{ColumnType, ExprType, column_flag};
+use turnstile_values::types::ExprType;
 
-use super::grouping::Facts;
 use super::uses::Uses;
 
-/// A column that names can mean.
-#[derive(Debug, Clone)]
-pub struct ScopeColumn {
-    /// Its name.
-    pub name: Box<str>,
-    /// Its type.
-    pub kind: ColumnType,
-    /// It can be NULL.
-    pub nullable: bool,
-    /// What it has besides its collation where it meets other texts.
-    pub traits: Traits,
-    /// Flags for the client.
-    pub flags: u16,
-    /// Left out of `*`.
-    pub hidden: bool,
-}
-
-/// A table of FROM.
-#[derive(Debug, Clone, Default)]
-pub struct ScopeTable {
-    /// Its database; empty for a derived table.
-    pub schema: Box<str>,
-    /// Its alias, else its name.
-    pub alias: Box<str>,
-    /// Its name; empty for a derived table.
-    pub name: Box<str>,
-    /// Its columns.
-    pub columns: Vec<ScopeColumn>,
-    /// Frame position of its first column.
-    pub base: usize,
-    /// The column that `_rowid` means.
-    pub row_id: Option<usize>,
-    /// A table without a primary key has a place behind its columns, for the number that the engine knows its
-    /// row by.
-    pub numbered: bool,
-    /// What is known of the rows of a derived table.
-    pub facts: Facts,
-    /// Its columns' own names, where they go by others: the new row of INSERT under an alias.
-    pub own_names: Vec<Box<str>>,
-    /// Its columns go by these names in a result, however a statement spells them: a view, or a derived table
-    /// that is one.
-    pub keeps_names: bool,
-    /// An outer join may fill its columns with NULL, as the query is written.
-    pub optional: bool,
-}
-
-/// The column that `_rowid` means: the integer that is alone in the primary key, or without one in a unique
-/// key.
-fn row_id(table: &Table) -> Option<usize> {
-    let alone = |key: &turnstile_catalog::dictionary::Key| match key.parts.as_slice() {
-        [part] if table.columns()[part.column].kind.is_integer() => Some(part.column),
-        _ => None,
-    };
-    match table.primary() {
-        Some(primary) => alone(&table.keys()[primary]),
-        None => {
-            let sure = |key: &&turnstile_catalog::dictionary::Key| {
-                key.unique && key.parts.iter().all(|part| !table.columns()[part.column].nullable)
-            };
-            table.keys().iter().find(sure).and_then(alone)
-        }
-    }
-}
-
-impl ScopeTable {
-    /// A base table at a frame position.
-    pub fn of(table: &Table, alias: &str, base: usize) -> ScopeTable {
-        let columns = table.columns().iter().enumerate().map(|(at, column)| ScopeColumn {
-            name: column.name.clone(),
-            kind: column.kind.clone(),
-            nullable: column.nullable,
-            traits: Traits::of(&column.kind),
-            flags: column_flags(table, at),
-            hidden: column.invisible,
-        });
-        ScopeTable {
-            schema: table.definition.schema.clone(),
-            alias: alias.into(),
-            name: table.definition.name.clone(),
-            columns: columns.collect(),
-            base,
-            row_id: row_id(table),
-            numbered: table.primary().is_none(),
-            facts: Facts::default(),
-            own_names: Vec::new(),
-            keeps_names: false,
-            optional: false,
-        }
-    }
-
-    /// Values in a frame.
-    pub fn places(&self) -> std::ops::Range<usize> {
-        self.base..self.base + self.columns.len() + usize::from(self.numbered)
-    }
-
-    fn goes_by(&self, schema: Option<&str>, table: &str) -> bool {
-        *self.alias == *table && schema.is_none_or(|schema| *self.schema == *schema)
-    }
-
-    fn find(&self, column: &str) -> Option<usize> {
-        let named = self.columns.iter().position(|one| one.name.eq_ignore_ascii_case(column));
-        named.or_else(|| self.row_id.filter(|_| column.eq_ignore_ascii_case("_rowid")))
-    }
-}
-
-/// What the definition of a table adds to a column's flags.
-pub fn column_flags(table: &Table, at: usize) -> u16 {
-    let column = &table.columns()[at];
-    let mut flags = 0;
-    if !column.nullable {
-        flags |= column_flag::NOT_NULL;
-        if column.default == turnstile_catalog::dictionary::DefaultValue::None && !column.auto_increment {
-            flags |= column_flag::NO_DEFAULT_VALUE;
-        }
-    }
-    if column.auto_increment {
-        flags |= column_flag::AUTO_INCREMENT;
-    }
-    if column.on_update.is_some() {
-        flags |= column_flag::ON_UPDATE_NOW;
-    }
-    for key in table.keys() {
-        let first = key.parts.first().is_some_and(|part| part.column == at);
-        if key.primary && key.parts.iter().any(|part| part.column == at) {
-            flags |= column_flag::PRIMARY_KEY;
-        } else if key.unique && key.parts.len() == 1 && first {
-            flags |= column_flag::UNIQUE_KEY;
-        } else if first {
-            flags |= column_flag::MULTIPLE_KEY;
-        }
-    }
-    flags
-}
+pub use outside::Outside;
+pub use table::{ScopeColumn, ScopeTable, column_flags};
 
 /// What a name means.
 #[derive(Debug, Clone)]
@@ -171,26 +39,6 @@ pub struct Resolved {
     pub position: usize,
     /// Type.
     pub kind: ExprType,
-}
-
-/// A block around another one.
-#[derive(Clone, Copy)]
-pub struct Outside<'p> {
-    /// Its names.
-    pub scope: &'p Scope<'p>,
-    /// Which of them are seen.
-    pub reach: Reach,
-}
-
-impl Outside<'_> {
-    /// The level of the innermost block that is seen.
-    pub fn level(&self) -> usize {
-        match self.reach {
-            Reach::Inside => self.scope.level,
-            Reach::Beyond => self.scope.level.saturating_sub(1),
-            Reach::From(level) => level,
-        }
-    }
 }
 
 /// Which names of the blocks around are seen.
@@ -351,51 +199,6 @@ impl<'p> Scope<'p> {
         }
     }
 
-    /// What a column name means in the blocks around; `reach`: if it is not this block's own to say.
-    fn resolve_outside(&self, name: &ColumnName, reach: Option<Reach>) -> SqlResult<Resolved> {
-        let Some(outside) = self.parent else { return Err(self.unknown(name)) };
-        let found = outside
-            .scope
-            .resolve_for_inner(name, reach.unwrap_or(outside.reach))
-            .map_err(|error| if error.code == 1054 { self.unknown(name) } else { error })?;
-        Ok(self.import(found))
-    }
-
-    fn resolve_for_inner(&self, name: &ColumnName, reach: Reach) -> SqlResult<Resolved> {
-        if self.is_within(reach) {
-            if let Some(found) = self.read_here(name)? {
-                return Ok(found);
-            }
-            if let Some(found) = self.find_alias(name)? {
-                return Ok(found);
-            }
-            return self.resolve_outside(name, None);
-        }
-        self.resolve_outside(name, matches!(reach, Reach::From(_)).then_some(reach))
-    }
-
-    fn is_within(&self, reach: Reach) -> bool {
-        match reach {
-            Reach::Inside => true,
-            Reach::Beyond => false,
-            Reach::From(level) => self.level <= level,
-        }
-    }
-
-    /// A place here for what has one in the block around.
-    fn import(&self, outside: Resolved) -> Resolved {
-        let known = self.outer.borrow().iter().find(|(there, _)| *there == outside.position).copied();
-        let position = known.map_or_else(
-            || {
-                let here = self.reserve(1);
-                self.outer.borrow_mut().push((outside.position, here));
-                here
-            },
-            |(_, here)| here,
-        );
-        Resolved { position, ..outside }
-    }
-
     /// An alias of the select list, as a sub-query in the list, GROUP BY, HAVING or ORDER BY sees it.
     fn find_alias(&self, name: &ColumnName) -> SqlResult<Option<Resolved>> {
         let clause = self.clause.get();
@@ -419,66 +222,6 @@ impl<'p> Scope<'p> {
             None => {
                 *self.wanted.borrow_mut() = Some(Wanted::Alias(at));
                 Err(self.unknown(name))
-            }
-        }
-    }
-
-    /// How many blocks out an aggregate's rows are found: those of the innermost block whose columns it
-    /// reads. None if it reads no column.
-    pub fn aggregate_level(&self, call: &FunctionCall) -> Option<usize> {
-        let mut level = None;
-        let mut visit = |one: &ast::Expr| {
-            let found = match one {
-                ast::Expr::Column(name) => self.level_of(name, Reach::Inside),
-                one if one.is_query() => Some(0),
-                _ => None,
-            };
-            if let Some(found) = found {
-                level = Some(level.map_or(found, |least: usize| least.min(found)));
-            }
-        };
-        for argument in call.arguments.iter().chain(call.order_by.iter().map(|item| &item.expr)) {
-            turnstile_syntax::walk::each(argument, &mut visit);
-        }
-        level
-    }
-
-    fn level_of(&self, name: &ColumnName, reach: Reach) -> Option<usize> {
-        let within = self.is_within(reach);
-        if within && !matches!(self.find_here(name), Ok(None)) {
-            return Some(0);
-        }
-        let outside = self.parent?;
-        let passed = if !within && matches!(reach, Reach::From(_)) { reach } else { outside.reach };
-        outside.scope.level_of(name, passed).map(|level| level + 1)
-    }
-
-    /// How many blocks out the column is that a place of the frame holds.
-    pub fn level_of_place(&self, position: usize) -> Option<usize> {
-        if self.column_at(position).is_some() {
-            return Some(0);
-        }
-        let (there, _) = self.outer.borrow().iter().find(|(_, here)| *here == position).copied()?;
-        self.parent?.scope.level_of_place(there).map(|level| level + 1)
-    }
-
-    /// The place of an aggregate over the rows of the block that is `level` blocks out; None if none may
-    /// stand there now.
-    pub fn outer_aggregate(&self, call: &FunctionCall, level: usize) -> SqlResult<Option<Resolved>> {
-        if let Some(further) = level.checked_sub(1) {
-            let Some(outside) = self.parent else { return Ok(None) };
-            return Ok(outside.scope.outer_aggregate(call, further)?.map(|found| self.import(found)));
-        }
-        match self.aggregates.get() {
-            AggregateUse::Refused => Ok(None),
-            AggregateUse::Nested => Err(SqlError::invalid_group_function_use()),
-            AggregateUse::Allowed => {
-                let known = self.known_aggregates.borrow();
-                if let Some((_, place)) = known.iter().find(|(seen, _)| seen == call) {
-                    return Ok(Some(place.clone()));
-                }
-                *self.wanted.borrow_mut() = Some(Wanted::Aggregate(call.clone()));
-                Err(SqlError::invalid_group_function_use())
             }
         }
     }

@@ -1,24 +1,25 @@
 //! UNION, EXCEPT, INTERSECT and VALUES.
 
+mod kind;
+mod values;
+
 use std::sync::Arc;
 
-use turnstile_expr::expr::{
-    Expr, Typed, signed, unified_agreed, unified_type, with_all_of_average, with_own_digits,
-};
-use turnstile_expr::expr::{Use, converted};
+use turnstile_expr::expr::{Expr, Typed};
 use turnstile_syntax::ast::{self, OrderItem, SetOperator};
 use turnstile_syntax::walk;
 use turnstile_values::collation::Collation;
 use turnstile_values::error::{SqlError, SqlResult};
-use turnstile_values::mixing::{Derivation, Meeting, Party, Purpose, Traits};
 use turnstile_values::sink::ColumnMeta;
-use turnstile_values::types::{ColumnType, ExprType, column_flag};
+use turnstile_values::types::{ExprType, column_flag};
 
 use super::block::{Block, PlanContext, settled};
-use super::query::{OrderKey, QueryPlan, SetPlan, ValuesPlan};
+use super::query::{OrderKey, QueryPlan, SetPlan};
 use super::scope::{Outside, is_aggregated};
 use super::select::{Around, limit_plan};
 use super::{member_texts, times_as_texts};
+use kind::{becomes_text, common_kind, convert_literals};
+pub use values::plan_values;
 
 /// Plans a set operation.
 pub fn plan(
@@ -227,15 +228,6 @@ fn taken_in_later(members: &[(SetOperator, QueryPlan)]) -> bool {
     unions.skip(1).any(|one| one == SetOperator::UnionDistinct)
 }
 
-/// Whether values that are no texts are texts among those of more members.
-fn becomes_text(kinds: &[ExprType], more: &[(SetOperator, QueryPlan)]) -> bool {
-    kinds.iter().enumerate().any(|(nth, kind)| {
-        let others = more.iter().filter_map(|(_, member)| Some(&member.columns().get(nth)?.column_type));
-        let all = others.fold(kind.column.clone(), |all, other| unified_type(&all, &settled(other)));
-        !kind.column.is_string() && all.is_string()
-    })
-}
-
 /// The operations that MySQL takes for one with the last one. Texts must agree among the members of one
 /// operation; those of an operation inside another may disagree, and are then of no collation in that one.
 #[derive(Default)]
@@ -280,186 +272,6 @@ fn takes_in(operator: SetOperator, other: SetOperator) -> bool {
         S::ExceptAll | S::ExceptDistinct => matches!(other, S::ExceptAll | S::ExceptDistinct),
         S::IntersectAll | S::IntersectDistinct => matches!(other, S::IntersectAll | S::IntersectDistinct),
     }
-}
-
-/// Literals and bytes of a member that become text of the character set of their column, and decimals that
-/// become text.
-fn convert_literals(member: &mut QueryPlan, kinds: &[ExprType]) -> SqlResult<()> {
-    let QueryPlan::Select(plan) = member else { return Ok(()) };
-    let passes_on = !plan.distinct && plan.group.is_none();
-    for (item, kind) in plan.items.iter_mut().zip(kinds) {
-        if kind.column.is_string() && kind.column != ColumnType::Json && passes_on {
-            *item = with_own_digits(item.clone());
-        } else if !plan.distinct {
-            *item = with_all_of_average(item.clone());
-        }
-        if passes_on && plan.point.is_none() {
-            *item = member_texts::shown(item.clone(), &kind.column);
-        }
-        *item = member_texts::of_parameter(item.clone(), &kind.column);
-        let literal = matches!(item.expr, Expr::Literal(_));
-        let bytes = item.kind.column.is_binary_string() && plan.point.is_none();
-        if let Some(collation) = kind.column.collation().filter(|_| literal || bytes) {
-            *item = converted(item.clone(), collation, Use::Result)?;
-        }
-    }
-    Ok(())
-}
-
-/// The type of a column of which one query's values are of one type, another's of another, each with whether
-/// its texts do not agree on a collation; and whether they do not now.
-fn common_kind(
-    context: &PlanContext<'_>,
-    (one, one_open): (&ExprType, bool),
-    (other, other_open): (&ExprType, bool),
-) -> SqlResult<(ExprType, bool)> {
-    let nullable = one.nullable || other.nullable;
-    let kind = signed(unified_type(&one.column, &other.column));
-    if !kind.is_string() {
-        return Ok((ExprType::new(kind, nullable), false));
-    }
-    let connection = context.eval.settings.connection_collation;
-    let meeting = Meeting { operation: "UNION", purpose: Purpose::Result, connection };
-    let parties = [party(one), party(other)];
-    // Texts that do not agree are refused, unless a column behind them says in which collation all are
-    // compared.
-    let (agreed, open) = match (one_open, other_open) {
-        (false, false) => {
-            let agreed = meeting.agree(&parties)?;
-            (agreed, agreed.traits.derivation == Derivation::None)
-        }
-        (true, false) if settles(parties[1]) => (parties[1], false),
-        (false, true) if settles(parties[0]) => (parties[0], false),
-        (false, true) => (parties[1], true),
-        _ => (parties[0], true),
-    };
-    let mut kind = unified_agreed(&one.column, &other.column, agreed);
-    if agreed.traits.derivation == Derivation::Ignorable {
-        // Beside NULL, texts without a collation are bytes.
-        kind.column = ColumnType::Varbinary { length: kind.column.wire_length() };
-    }
-    Ok((ExprType { nullable, ..kind }, open))
-}
-
-/// What a column brings to a common type: bits are bytes beside text.
-fn party(kind: &ExprType) -> Party {
-    let of = Party::of(kind);
-    if !matches!(kind.column, ColumnType::Bit { .. }) {
-        return of;
-    }
-    let traits = Traits { derivation: Derivation::Implicit, ..of.traits };
-    Party { collation: Collation::Binary, traits }
-}
-
-/// Whether a text has a collation of its own that ends a disagreement: that of a column or an explicit one,
-/// but not the one that a disagreement is left with.
-fn settles(party: Party) -> bool {
-    matches!(party.traits.derivation, Derivation::Explicit | Derivation::Implicit)
-        && party.collation != Collation::Utf8mb4Bin
-}
-
-/// Plans VALUES. Of a single row the columns are those of a SELECT.
-pub fn plan_values(
-    context: &PlanContext<'_>,
-    rows: &[Vec<ast::Expr>],
-    around: Around<'_>,
-    parent: Option<Outside<'_>>,
-) -> SqlResult<QueryPlan> {
-    let width = shape_of(rows)?;
-    let mut block = Block::new(context, parent);
-    let mut bound: Vec<Vec<Expr>> = Vec::with_capacity(rows.len());
-    let mut kinds: Vec<(ExprType, bool)> = Vec::with_capacity(width);
-    for row in rows {
-        let mut exprs = Vec::with_capacity(width);
-        for (nth, expr) in row.iter().enumerate() {
-            let typed = block.bind(expr, "field list")?;
-            let own = ExprType { column: settled(&typed.kind.column), ..typed.kind };
-            match kinds.get_mut(nth) {
-                Some((kind, open)) => {
-                    (*kind, *open) = common_kind(context, (kind, *open), (&own, false))?;
-                }
-                None => kinds.push((own, false)),
-            }
-            exprs.push(typed.expr);
-        }
-        bound.push(exprs);
-    }
-    let needs_more = !block.subqueries.is_empty() || !block.scope.outer_places().is_empty();
-    if let ([row], [], false) = (rows, around.order_by, needs_more) {
-        let select = select_of(row);
-        return Ok(QueryPlan::Select(Box::new(super::select::plan(context, &select, around, parent)?)));
-    }
-    if needs_more {
-        return plan_selects(context, rows, around, parent);
-    }
-    if kinds.iter().any(|(_, open)| *open) {
-        return Err(SqlError::mix_of_collations("UNION"));
-    }
-    let kinds: Vec<ExprType> = kinds.into_iter().map(|(kind, _)| whole_as_bigint(kind)).collect();
-    let named = kinds.iter().enumerate();
-    let columns: Arc<[ColumnMeta]> = named
-        .map(|(nth, kind)| {
-            ColumnMeta::computed(&format!("column_{nth}"), kind.column.clone(), kind.nullable)
-                .with_traits(kind.traits)
-                .kept()
-        })
-        .collect();
-    let (order, limit) = tail(context, &columns, around, parent)?;
-    let kinds = kinds.into_iter().map(|kind| kind.column).collect();
-    Ok(QueryPlan::Values(Box::new(ValuesPlan { rows: bound, kinds, columns, order, limit })))
-}
-
-/// How many columns the rows of VALUES have. Errors 3942, 1136 and 3943 for rows that have none, not as many,
-/// or DEFAULT among them.
-fn shape_of(rows: &[Vec<ast::Expr>]) -> SqlResult<usize> {
-    let width = rows.first().map_or(0, Vec::len);
-    if width == 0 {
-        return Err(SqlError::row_without_values());
-    }
-    if let Some(at) = rows.iter().position(|row| row.len() != width) {
-        return Err(SqlError::wrong_value_count_on_row(at + 1));
-    }
-    if rows.iter().flatten().any(|expr| matches!(expr, ast::Expr::Default(None))) {
-        return Err(SqlError::default_in_values());
-    }
-    Ok(width)
-}
-
-/// Whole numbers of several rows meet in a BIGINT.
-fn whole_as_bigint(kind: ExprType) -> ExprType {
-    let column = match kind.column {
-        ColumnType::Int { unsigned: true, .. } => ColumnType::BIGINT_UNSIGNED,
-        ColumnType::Int { .. } => ColumnType::BIGINT,
-        other => other,
-    };
-    ExprType { column, ..kind }
-}
-
-/// A row of VALUES as a SELECT.
-fn select_of(row: &[ast::Expr]) -> ast::Select {
-    let item = |(nth, expr): (usize, &ast::Expr)| ast::SelectItem::Expr {
-        expr: expr.clone(),
-        name: format!("column_{nth}").into(),
-        aliased: true,
-    };
-    ast::Select { items: row.iter().enumerate().map(item).collect(), ..super::select_of_nothing() }
-}
-
-/// VALUES whose rows need more than constants: `SELECT .. UNION ALL SELECT ..`.
-fn plan_selects(
-    context: &PlanContext<'_>,
-    rows: &[Vec<ast::Expr>],
-    around: Around<'_>,
-    parent: Option<Outside<'_>>,
-) -> SqlResult<QueryPlan> {
-    let mut members = Vec::with_capacity(rows.len());
-    for row in rows {
-        let select = select_of(row);
-        let bare = Around { order_by: &[], limit: None, locking: &[] };
-        let plan = super::select::plan(context, &select, bare, parent)?;
-        members.push((SetOperator::UnionAll, QueryPlan::Select(Box::new(plan))));
-    }
-    assemble(context, members, around, parent)
 }
 
 /// ORDER BY and LIMIT over the result's own columns.

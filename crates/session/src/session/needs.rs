@@ -6,12 +6,12 @@
 
 #![deny(clippy::wildcard_enum_match_arm, clippy::match_wildcard_for_single_variants)]
 
+mod server;
+mod show;
+
 use super::ddl::parents_named;
 use crate::accounts::{AccountName, Privileges as P};
-use crate::ast::{
-    AlterAction, ExplainTarget, FlushTarget, KeyDef, MaintenanceKind, RoleStatement, SetItem, ShowWhat,
-    Statement, TableName, TransactionScope, UserName, UserStatement,
-};
+use crate::ast::{AlterAction, ExplainTarget, KeyDef, MaintenanceKind, Statement, TableName, UserName};
 use crate::error::{SqlError, SqlResult};
 use crate::variables::right;
 
@@ -65,7 +65,9 @@ pub(super) fn of_statement(
 }
 
 const ADMINISTRATION: Need = Need::Server(right::GLOBAL.0, right::GLOBAL.1);
+
 pub(super) const ACCOUNTS: Need = Need::Server(&[P::CREATE_USER], "CREATE USER");
+
 const REPLICATION: Need = Need::Server(&[P::SUPER, P::REPLICATION_CLIENT], "SUPER, REPLICATION CLIENT");
 
 impl Asker<'_> {
@@ -237,139 +239,11 @@ impl Asker<'_> {
         Ok(())
     }
 
-    fn set_item(&mut self, item: &SetItem) {
-        match item {
-            // Declared with the variable, and asked for when the item is checked: `set.rs`.
-            SetItem::SystemVariable { .. } => {}
-            SetItem::Transaction { scope, .. } => match scope {
-                TransactionScope::Next | TransactionScope::Session => {}
-                TransactionScope::Global => self.needs(ADMINISTRATION),
-            },
-            SetItem::Password { user, .. } => {
-                if !self.is_own_or_left_out(user.as_ref()) {
-                    self.needs(Need::Passwords);
-                }
-            }
-            SetItem::UserVariable { .. } | SetItem::Names { .. } | SetItem::CharacterSet(_) => {}
-        }
-    }
-
     fn is_own_or_left_out(&self, user: Option<&UserName>) -> bool {
         user.map_or_else(|| (self.own)().is_some(), |user| self.is_own(user))
     }
 
     fn is_own(&self, user: &UserName) -> bool {
         (self.own)().is_some_and(|own| user.is_current() || AccountName::new(&user.user, &user.host) == own)
-    }
-
-    /// One changes one's own password, and nothing else of one's account.
-    fn user(&mut self, user: &UserStatement) {
-        let own = user.alter && user.users.iter().all(|one| self.is_own(&one.name));
-        if !own || user.changes_more_than_password() {
-            self.needs(ACCOUNTS);
-        }
-    }
-
-    fn role(&mut self, role: &RoleStatement) {
-        match role {
-            RoleStatement::Create { .. } => {
-                self.needs(Need::Server(&[P::CREATE_USER, P::CREATE_ROLE], "CREATE USER, CREATE ROLE"));
-            }
-            RoleStatement::Drop { .. } => {
-                self.needs(Need::Server(&[P::CREATE_USER, P::DROP_ROLE], "CREATE USER, DROP ROLE"));
-            }
-            // Who may pass a role on is told when it is found: `may_pass_roles`. What is held, may be active.
-            RoleStatement::Grant { .. } | RoleStatement::Revoke { .. } | RoleStatement::Set(_) => {}
-            RoleStatement::SetDefault { users, .. } => {
-                if !users.iter().all(|user| self.is_own(user)) {
-                    self.needs(ACCOUNTS);
-                }
-            }
-        }
-    }
-
-    /// LOCK TABLES and FLUSH TABLES ... WITH READ LOCK.
-    fn lock(&mut self, name: &TableName) -> SqlResult<()> {
-        let schema = self.schema(name)?;
-        self.needs(Need::Schema(P::LOCK_TABLES, schema));
-        self.table(P::SELECT, name)
-    }
-
-    fn flush(&mut self, target: &FlushTarget) -> SqlResult<()> {
-        let words = match target {
-            FlushTarget::Tables { .. } => "RELOAD or FLUSH_TABLES",
-            FlushTarget::Privileges => "RELOAD or FLUSH_PRIVILEGES",
-            FlushTarget::Status => "RELOAD or FLUSH_STATUS",
-            FlushTarget::Logs => "RELOAD",
-            FlushTarget::Other(what) => match &**what {
-                "USER_RESOURCES" => "RELOAD or FLUSH_USER_RESOURCES",
-                "OPTIMIZER_COSTS" => "RELOAD or FLUSH_OPTIMIZER_COSTS",
-                _ => "RELOAD",
-            },
-        };
-        self.needs(Need::Server(&[P::RELOAD], words));
-        if let FlushTarget::Tables { names, read_lock, export } = target
-            && (*read_lock || *export)
-        {
-            names.iter().try_for_each(|name| self.lock(name))?;
-        }
-        Ok(())
-    }
-
-    fn show(&mut self, what: &ShowWhat) -> SqlResult<()> {
-        match what {
-            // Lists show what the account may see.
-            ShowWhat::Databases | ShowWhat::OpenTables(_) | ShowWhat::ProcessList { .. } => {}
-            ShowWhat::ProcedureStatus | ShowWhat::FunctionStatus => {}
-            // What everybody may know, and what is one's own.
-            ShowWhat::Variables { .. } | ShowWhat::Status { .. } => {}
-            ShowWhat::Warnings(_) | ShowWhat::Errors(_) => {}
-            ShowWhat::WarningCount | ShowWhat::ErrorCount => {}
-            ShowWhat::Profiles | ShowWhat::Profile(_) | ShowWhat::ProgramCode => {}
-            ShowWhat::Engines | ShowWhat::CharacterSets | ShowWhat::Collations => {}
-            ShowWhat::Plugins | ShowWhat::Privileges => {}
-            ShowWhat::Tables { schema, .. } => self.some_of_schema(schema.as_deref())?,
-            ShowWhat::TableStatus(schema) | ShowWhat::Triggers(schema) => {
-                self.some_of_schema(schema.as_deref())?;
-            }
-            ShowWhat::Events(schema) => {
-                let schema = schema.as_deref().or(self.current);
-                let schema = schema.ok_or_else(SqlError::no_database_selected)?.into();
-                self.needs(Need::Schema(P::EVENT, schema));
-            }
-            ShowWhat::CreateDatabase { name, .. } => self.needs(Need::Shown(name.clone())),
-            ShowWhat::Columns { table, .. } | ShowWhat::Index(table) => {
-                let schema = self.schema(table)?;
-                self.needs(Need::Columns(schema, table.table.clone()));
-            }
-            ShowWhat::CreateTable(table) => {
-                let schema = self.schema(table)?;
-                self.needs(Need::SomeOfWholeTable("SHOW", schema, table.table.clone()));
-            }
-            ShowWhat::CreateOther { kind, name } if &**kind == "VIEW" => self.table(P::SELECT, name)?,
-            ShowWhat::CreateOther { name, .. } => {
-                let schema = self.schema(name)?;
-                self.needs(Need::SomeOfSchema(schema));
-            }
-            ShowWhat::CreateUser(user) => {
-                if !self.is_own(user) {
-                    self.needs(Need::Schema(P::SELECT, "mysql".into()));
-                }
-            }
-            ShowWhat::Grants { user, .. } => {
-                if !self.is_own_or_left_out(user.as_ref()) {
-                    self.needs(Need::Table(P::SELECT, "mysql".into(), "user".into()));
-                }
-            }
-            ShowWhat::Engine { .. } => self.needs(Need::Server(&[P::PROCESS], "PROCESS")),
-            ShowWhat::BinaryLogStatus | ShowWhat::BinaryLogs => self.needs(REPLICATION),
-            ShowWhat::ReplicaStatus | ShowWhat::ReplicaStatusOf(_) => {
-                self.needs(REPLICATION);
-            }
-            ShowWhat::Replicas | ShowWhat::BinlogEvents | ShowWhat::RelaylogEvents(_) => {
-                self.needs(Need::Server(&[P::REPLICATION_SLAVE], "REPLICATION SLAVE"));
-            }
-        }
-        Ok(())
     }
 }

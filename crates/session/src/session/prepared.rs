@@ -3,36 +3,28 @@
 //! A prepared statement keeps its syntax tree. Its plan is made when it is first run and kept for as long as
 //! the dictionary, the current database and the settings that plans depend on stay the same.
 
+mod plan;
+
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use super::statement::{Outcome, selecting};
 use super::{Prepared, Session, preparable};
 use crate::ast::{self, PrepareSource};
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{ParameterKind, SessionView, VariableKind};
-use crate::kept_statement::{Kept, PlanKey, Statement};
+use crate::expr::{ParameterKind, SessionView};
+use crate::kept_statement::Statement;
 use crate::memory::Announced;
 use crate::parser::Aside;
-use crate::plan::derived::{Deriving, Kinds, TEXT_COMMAND, check_counts, expected, given};
-use crate::plan::parameters::{Parameters, serves};
+use crate::plan::derived::TEXT_COMMAND;
 use crate::registry::Command;
 use crate::registry::commands::Command as Com;
-use crate::row_plan::{PlanKind, RowPlan};
-use crate::session::{aside, foreign_key, log, read_only, reads, rights, show, statement, text, transaction};
+use crate::row_plan::PlanKind;
+use crate::session::{aside, foreign_key, log, read_only, rights, show, statement, text, transaction};
 use crate::sink::{ColumnMeta, ResultSink};
 use crate::value::{Value, to_bytes};
 
-/// A plan, and the values to run it with where these are not those that came.
-type Planned = (Arc<RowPlan>, Option<Vec<Value>>);
-
-/// How often a statement is planned at most until it is known what its parameters are: what one is may follow
-/// from what another is.
-const DERIVATIONS_MAX: usize = 4;
-
-/// Plans that a statement keeps at most: callers that send a parameter now as one kind, now as another are
-/// few.
-const PLANS_MAX: usize = 4;
+pub(super) use plan::taken;
+use plan::{derive, kept_plan};
 
 /// How often a text is in memory while a prepared statement is kept: itself, its literals in the tree and in
 /// the plan, and the names of columns that are not named, in both as well.
@@ -249,26 +241,6 @@ async fn execute_rows(
     statement::run_rows(session, &plan, converted.as_deref().unwrap_or(params), into, out).await
 }
 
-/// What the values are to a statement on rows that keeps no plan: their kinds, and they themselves where
-/// they are converted. The gates must be held.
-pub(super) fn taken(
-    session: &Session,
-    statement: &ast::Statement,
-    params: &[Value],
-) -> SqlResult<(Kinds, Option<Vec<Value>>)> {
-    if params.is_empty() {
-        return Ok((Kinds::new(), None));
-    }
-    let prepared = Statement::new(statement.clone(), params.len());
-    derive(session, &prepared)?;
-    let derived = &prepared.plans.lock().derived;
-    check_counts(derived, params, running_command(session))?;
-    Ok(match given(derived, params) {
-        Some(given) => (given.kinds, given.values),
-        None => (expected(derived, params), None),
-    })
-}
-
 /// Runs a statement on rows that comes once.
 pub(super) async fn execute_once(
     session: &mut Session,
@@ -280,157 +252,12 @@ pub(super) async fn execute_once(
     execute_rows(session, &prepared, params, out).await
 }
 
-/// What the parameters of a statement are by where they stand, and its plan with them. The gates must be
-/// held.
-#[cold]
-fn derive(session: &Session, statement: &Statement) -> SqlResult<RowPlan> {
-    let nulls = vec![Value::Null; statement.params];
-    let version = session.db.dictionary().version();
-    let warned = session.state.warnings.count();
-    let mut known = Deriving::of(statement.params).found();
-    for _ in 1..DERIVATIONS_MAX {
-        let parameters = Parameters::deriving(&known);
-        let plan =
-            statement::plan_rows(session, (&statement.statement, statement.reads), &nulls, &parameters)?;
-        let found = parameters.derivation().map(Deriving::found).unwrap_or_default();
-        if found == known {
-            let mut plans = statement.plans.lock();
-            (plans.version, plans.derived) = (Some(version), found);
-            return Ok(plan);
-        }
-        known = found;
-        if warned == 0 {
-            session.state.warnings.clear();
-        }
-    }
-    let parameters = Parameters::deriving(&known);
-    let plan = statement::plan_rows(session, (&statement.statement, statement.reads), &nulls, &parameters)?;
-    let mut plans = statement.plans.lock();
-    (plans.version, plans.derived) = (Some(version), known);
-    Ok(plan)
-}
-
-/// The plan of a statement for these values, made anew if what it depends on has changed. The gates must
-/// be held.
-fn kept_plan(session: &Session, prepared: &Statement, params: &[Value]) -> SqlResult<Planned> {
-    let version = session.db.dictionary().version();
-    let locks_reads = reads::locks_reads(session, prepared.reads);
-    let mut plans = prepared.plans.lock();
-    if !prepared.literals && prepared.params > 0 && plans.version != Some(version) {
-        drop(plans);
-        derive(session, prepared)?;
-        plans = prepared.plans.lock();
-    }
-    let given = match prepared.literals || prepared.params == 0 {
-        true => None,
-        false => {
-            check_counts(&plans.derived, params, running_command(session))?;
-            given(&plans.derived, params)
-        }
-    };
-    for kept in plans.kept.iter().rev() {
-        let serves = match &given {
-            None => prepared.literals || serves(&kept.kinds, &plans.derived, params),
-            Some(given) => kept.kinds == given.kinds,
-        };
-        if serves
-            && !session.settings.plans_anew
-            && is_planned_for(session, &kept.key, version, locks_reads)
-            && has_kinds(session, &kept.variables)
-        {
-            return Ok((kept.plan.clone(), given.and_then(|given| given.values)));
-        }
-    }
-    let (kinds, values) = match given {
-        Some(given) => (given.kinds, given.values),
-        None => (expected(&plans.derived, params), None),
-    };
-    drop(plans);
-    let plan = plan_to_keep(session, prepared, values.as_deref().unwrap_or(params), kinds)?;
-    Ok((plan, values))
-}
-
 /// What runs a prepared statement, as errors name it.
 fn running_command(session: &Session) -> &'static str {
     match session.entry.command() {
         Command::Execute => "mysqld_stmt_execute",
         _ => TEXT_COMMAND,
     }
-}
-
-/// Whether user variables hold values of these kinds.
-#[inline]
-fn has_kinds(session: &Session, variables: &[(Box<str>, VariableKind)]) -> bool {
-    variables.iter().all(|(name, kind)| session.state.user_variable_kind(name) == *kind)
-}
-
-/// Whether a kept plan was made for this version of the dictionary and for the settings of now.
-#[inline]
-fn is_planned_for(session: &Session, key: &PlanKey, version: u64, locks_reads: bool) -> bool {
-    let settings = &session.settings;
-    key.version == version
-        && key.mode == settings.sql_mode
-        && key.collation == settings.collation_connection
-        && key.locks_reads == locks_reads
-        && key.time_zone == settings.time_zone
-        && session.state.is_schema(key.schema.as_ref())
-}
-
-/// Makes a plan for these values and keeps it.
-#[cold]
-fn plan_to_keep(
-    session: &Session,
-    prepared: &Statement,
-    params: &[Value],
-    kinds: Kinds,
-) -> SqlResult<Arc<RowPlan>> {
-    let parameters = prepared.parameters(&kinds);
-    if session.settings.plans_anew {
-        return plan_for(session, prepared, params, &parameters);
-    }
-    let key = PlanKey {
-        version: session.db.dictionary().version(),
-        schema: session.state.schema(),
-        mode: session.settings.sql_mode,
-        collation: session.settings.collation_connection,
-        time_zone: session.settings.time_zone,
-        locks_reads: reads::locks_reads(session, prepared.reads),
-    };
-    let warned = session.state.warnings.count();
-    let plan = plan_for(session, prepared, params, &parameters)?;
-    if !prepared.literals && session.state.warnings.count() > warned {
-        session.state.warnings.take_back(warned, SqlError::extreme_documents().code);
-    }
-    if parameters.decide_by_value() && !prepared.by_value.swap(true, Ordering::Relaxed) {
-        if warned == 0 {
-            session.state.warnings.clear();
-        }
-        return plan_for(session, prepared, params, &Parameters::values());
-    }
-    if prepared.by_value.load(Ordering::Relaxed) {
-        return Ok(plan);
-    }
-    // What planning tells of is told again when the statement comes again.
-    if session.state.warnings.count() > warned {
-        return Ok(plan);
-    }
-    let kept = &mut prepared.plans.lock().kept;
-    kept.retain(|kept| kept.key == key);
-    if kept.len() == PLANS_MAX {
-        kept.remove(0);
-    }
-    kept.push(Kept { key, kinds, variables: parameters.variables(), plan: plan.clone() });
-    Ok(plan)
-}
-
-fn plan_for(
-    session: &Session,
-    prepared: &Statement,
-    params: &[Value],
-    parameters: &Parameters,
-) -> SqlResult<Arc<RowPlan>> {
-    let plan = statement::plan_rows(session, (&prepared.statement, prepared.reads), params, parameters)?;
-    Ok(Arc::new(plan))
 }
 
 /// PREPARE, EXECUTE, DEALLOCATE.

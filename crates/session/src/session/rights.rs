@@ -6,6 +6,8 @@
 //! The answer is the account's as it is now: [`KnownRights`] looks it up again when an account has changed,
 //! and one that is gone may do nothing.
 
+mod denial;
+
 use std::sync::Arc;
 
 use super::Session;
@@ -14,11 +16,13 @@ use crate::accounts::{AccountName, KnownRights, Privileges as P, Rights, TableRi
 use crate::ast::Statement;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::WarningLevel;
-use crate::plan::uses::{TableUse, UseList, Uses};
+use crate::plan::uses::UseList;
 use crate::registry::Entry;
 use crate::used_tables::{Asked, Used};
 use crate::variables::right;
 use crate::virtual_table::VirtualTable;
+use denial::{denial, denied_table, who_and_whence};
+pub(super) use denial::{denied_before, denied_database, denied_of};
 
 impl Session {
     /// COM_DEBUG
@@ -149,23 +153,6 @@ fn holds_some(session: &mut Session, wanted: P, schema: &str, table: &str) -> bo
     held_on(session, schema).0 & wanted.0 != 0 || held_on_table(session, schema, table).0 & wanted.0 != 0
 }
 
-pub(super) fn denied_database(session: &Session, schema: &str) -> SqlError {
-    let AccountName { user, host } = session.own_account();
-    SqlError::database_access_denied(user, host, schema)
-}
-
-/// User of the account, and the host that the client has come from.
-fn who_and_whence(session: &Session) -> (String, String) {
-    let identity = session.state.identity.lock();
-    let host = identity.user.rsplit_once('@').map_or("", |(_, host)| host);
-    (identity.account.user.clone(), host.to_string())
-}
-
-fn denied_table(session: &Session, command: &str, table: &str) -> SqlError {
-    let (user, host) = who_and_whence(session);
-    SqlError::table_access_denied(command, user, host, table)
-}
-
 /// Whether the account may change accounts that hold SYSTEM_USER.
 pub(crate) fn is_system_user(session: &mut Session) -> bool {
     rights(session).may(P::SYSTEM_USER, None)
@@ -244,46 +231,6 @@ pub(super) fn ask_for_columns(session: &mut Session, uses: &UseList) -> SqlResul
     }
     session.rights.note_passed(version, uses.number);
     Ok(())
-}
-
-/// The error for the first column that the account may not use so.
-pub(super) fn denied_of(session: &Session, uses: &[TableUse]) -> Option<SqlError> {
-    denial(session, &session.state.rights(), uses)
-}
-
-/// The same for a statement that could not be planned: who may not read a column is not told more than
-/// that.
-pub(super) fn denied_before(session: &Session, uses: &Uses) -> Option<SqlError> {
-    denied_of(session, &uses.list_sought())
-}
-
-fn denial(session: &Session, rights: &Rights, uses: &[TableUse]) -> Option<SqlError> {
-    for one in uses {
-        let (schema, table) = (&*one.schema, &*one.table);
-        let world = one.wanted == P::SELECT && VirtualTable::is_for_everybody(schema, table);
-        let held = rights.on(schema);
-        if world || schema.eq_ignore_ascii_case("information_schema") || held.has(one.wanted) {
-            continue;
-        }
-        let own = rights.on_table(schema, table);
-        let whole = held.with(own.map_or(P::NONE, |own| own.whole));
-        let mut some = false;
-        for column in one.columns.iter().filter(|column| !whole.has(column.wanted)) {
-            let granted = own.map_or(P::NONE, |own| own.on_column(&column.name));
-            if whole.with(granted).has(column.wanted) {
-                some |= column.unnamed;
-                continue;
-            }
-            let command = column.wanted.in_words();
-            // Who may use the columns before it is not told its name.
-            if column.unnamed && some {
-                return Some(denied_table(session, &command, table));
-            }
-            let (user, host) = who_and_whence(session);
-            return Some(SqlError::column_access_denied(command, user, host, &column.name, table));
-        }
-    }
-    None
 }
 
 /// Fails unless the account may grant or revoke these on a table, and these on columns of it.

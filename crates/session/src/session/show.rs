@@ -1,6 +1,10 @@
 //! SHOW. Most of it is a projection of an information_schema table; LIKE tests the name that it is about,
 //! WHERE any column. What monitoring tools ask for all the time is in `show_live.rs`.
 
+mod of_account;
+mod of_table;
+mod table;
+
 use std::sync::Arc;
 
 use turnstile_sys::aside;
@@ -9,107 +13,21 @@ use super::Session;
 use super::show_absent::shown_empty;
 use super::show_live::{columns_of, is_live};
 use super::statement::Outcome;
-use crate::accounts::AccountName;
-use crate::ast::quote_name;
-use crate::ast::{self, Show, ShowFilter, ShowWhat, TableName};
+use crate::ast::{self, Show, ShowFilter, ShowWhat, TableName, quote_name};
 use crate::collation::Collation;
-use crate::definition::{create_table_text, default_text};
+use crate::definition::create_table_text;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::WarningLevel;
 use crate::information_schema::{self, catalog};
-use crate::session::accounts::role_statements;
 use crate::session::{show_absent, show_live, statement};
 use crate::sink::{ColumnMeta, ResultSink};
-use crate::types::{BlobSize, ColumnType, IntWidth};
 use crate::value::{Value, to_text};
 use crate::virtual_table::VirtualTable;
-
-/// Keeps a result in memory.
-#[derive(Default)]
-pub struct Collected {
-    /// The rows.
-    pub rows: Vec<Vec<Value>>,
-    /// The types of their columns.
-    pub types: Vec<ColumnType>,
-}
-
-impl ResultSink for Collected {
-    fn columns(&mut self, columns: &[ColumnMeta]) -> SqlResult<()> {
-        self.types = columns.iter().map(|column| column.column_type.clone()).collect();
-        Ok(())
-    }
-    fn row(&mut self, row: &[Value]) -> SqlResult<()> {
-        self.rows.push(row.to_vec());
-        Ok(())
-    }
-    fn end(&mut self, _: u16, _: u16) {}
-    fn ok(&mut self, _: u64, _: u64, _: u16, _: &str, _: u16) {}
-}
-
-/// Columns and rows of a SHOW.
-pub struct Table {
-    columns: Vec<ColumnMeta>,
-    rows: Vec<Vec<Value>>,
-}
-
-/// The type of SHOW COLUMNS' Key.
-fn kind_of_key() -> ColumnType {
-    let names = ["", "PRI", "UNI", "MUL"].map(String::from).to_vec();
-    let names = std::sync::Arc::new(crate::value::EnumNames { multiple: false, names });
-    ColumnType::Enum { names, collation: Collation::DEFAULT }
-}
-
-impl Table {
-    /// Columns by name: `n` a number, `u` one without a sign, `t` a long text, `v` one that is no TEXT, `k`
-    /// how a column is indexed, anything else a short text.
-    pub fn new(columns: &[(&str, char)]) -> Table {
-        let column = |(name, kind): &(&str, char)| {
-            let kind = match kind {
-                'n' => ColumnType::BIGINT,
-                'u' => ColumnType::int(IntWidth::Int, true),
-                'p' => ColumnType::int(IntWidth::Big, true),
-                'v' => ColumnType::varchar(1024),
-                'd' => ColumnType::DateTime { fsp: 0 },
-                't' => ColumnType::Text { size: BlobSize::Normal, collation: Collation::DEFAULT },
-                'k' => kind_of_key(),
-                _ => ColumnType::varchar(64),
-            };
-            ColumnMeta::computed(name, kind, true).kept()
-        };
-        Table { columns: columns.iter().map(column).collect(), rows: Vec::new() }
-    }
-
-    pub(super) fn texts(columns: &[&str]) -> Table {
-        Table::new(&columns.iter().map(|name| (*name, 's')).collect::<Vec<_>>())
-    }
-
-    /// Its columns.
-    pub fn columns(&self) -> &[ColumnMeta] {
-        &self.columns
-    }
-
-    /// Its rows.
-    pub fn rows(&self) -> &[Vec<Value>] {
-        &self.rows
-    }
-
-    /// Adds a row.
-    pub fn push(&mut self, row: Vec<Value>) {
-        self.rows.push(row);
-    }
-}
-
-/// SHOW TABLES and SHOW DATABASES have the pattern of their LIKE in the heading.
-fn head_with_pattern(table: &mut Table, what: &ShowWhat, pattern: &[u8]) {
-    if !matches!(what, ShowWhat::Tables { .. } | ShowWhat::Databases) {
-        return;
-    }
-    let shown = String::from_utf8_lossy(pattern);
-    let own = table.columns[0].name.ends_with("_information_schema");
-    let shown = if own { shown.to_uppercase() } else { shown.into_owned() };
-    let heading = format!("{} ({shown})", table.columns[0].name);
-    table.columns[0].name = heading.into();
-}
+use of_account::{create_user_text, grants};
+use of_table::{columns, indexes, open_tables, table_status, tables};
+pub(super) use table::write_table;
+pub use table::{Collected, Table};
+use table::{filter_rows, head_with_pattern, one, text};
 
 /// Whether a SHOW is a query of information_schema in MySQL.
 fn is_query(what: &ShowWhat) -> bool {
@@ -135,11 +53,6 @@ fn is_query(what: &ShowWhat) -> bool {
 /// Whether `sql_select_limit` cuts a SHOW: it is a query, or a list that MySQL makes in the same way.
 fn is_limited(what: &ShowWhat) -> bool {
     is_query(what) || matches!(what, ShowWhat::Engines | ShowWhat::Plugins)
-}
-
-/// A text.
-fn text(text: impl AsRef<str>) -> Value {
-    Value::text(text.as_ref())
 }
 
 /// SHOW
@@ -200,44 +113,6 @@ pub(super) fn show_columns(session: &mut Session, show: &Show, params: usize) ->
         _ => {}
     }
     Ok(table.columns)
-}
-
-/// Writes a whole result.
-pub(super) fn write_table(table: &Table, out: &mut dyn ResultSink) -> SqlResult<Outcome> {
-    out.columns(&table.columns)?;
-    for row in &table.rows {
-        out.row(row)?;
-    }
-    Ok(Outcome { rows: true, ..Outcome::default() })
-}
-
-fn filter_rows(
-    session: &Session,
-    table: &mut Table,
-    condition: &ast::Expr,
-    params: &[Value],
-) -> SqlResult<()> {
-    let columns = table.columns.clone();
-    statement::with_eval(session, params, |eval| {
-        // It reads the rows that are shown, and no table.
-        let uses = crate::plan::uses::Uses::default();
-        let parameters = crate::plan::parameters::Parameters::literals();
-        let context = statement::plan_context(session, None, eval, &uses, &parameters, false);
-        let mut block = crate::plan::block::Block::new(&context, None);
-        block.scope.add_columns(&columns);
-        let filter = block.filter(condition, "where clause")?;
-        if !block.subqueries.is_empty() {
-            return Err(SqlError::not_supported_yet("a sub-query in this place"));
-        }
-        let mut kept = Vec::new();
-        for row in std::mem::take(&mut table.rows) {
-            if filter.expr.eval_truth(&row, eval)? == Some(true) {
-                kept.push(row);
-            }
-        }
-        table.rows = kept;
-        Ok(())
-    })
 }
 
 fn shown(session: &mut Session, what: &ShowWhat, params: &[Value]) -> SqlResult<Table> {
@@ -356,155 +231,6 @@ fn find_table(session: &Session, name: &TableName) -> SqlResult<Arc<crate::dicti
     session.db.dictionary().table(&schema, &name.table)
 }
 
-fn tables(session: &Session, full: bool, schema: Option<&str>) -> SqlResult<Table> {
-    let schema = schema_or_current(session, schema)?;
-    // MySQL looks information_schema up by the name that it has in lower case.
-    let schema: Box<str> = match VirtualTable::is_schema(&schema) {
-        true => schema.to_ascii_lowercase().into(),
-        false => schema,
-    };
-    let name = format!("Tables_in_{schema}");
-    let mut table = Table::texts(&[&*name, "Table_type"][..1 + usize::from(full)]);
-    let mut push = |name: &str, kind: &str| {
-        table.rows.push(if full { vec![text(name), text(kind)] } else { vec![text(name)] });
-    };
-    let own = |one: &VirtualTable| one.schema().eq_ignore_ascii_case(&schema);
-    let mut computed: Vec<VirtualTable> =
-        VirtualTable::all_visible(session.state.rights()).filter(own).collect();
-    computed.sort_by_cached_key(|one| one.name().to_ascii_lowercase());
-    computed.into_iter().for_each(|one| push(one.name(), one.table_type()));
-    let rights = session.state.rights();
-    let tables = session.db.dictionary().tables(&schema);
-    let seen = tables.iter().filter(|one| rights.may_see_table(&schema, one.name()));
-    seen.for_each(|one| push(one.name(), "BASE TABLE"));
-    Ok(table)
-}
-
-/// SHOW OPEN TABLES: the dictionary keeps all tables open. `In_use`: the transactions and sessions that
-/// hold a table.
-fn open_tables(session: &Session, schema: Option<&str>) -> Table {
-    let mut table = Table::new(&[("Database", 's'), ("Table", 's'), ("In_use", 'n'), ("Name_locked", 'n')]);
-    let here =
-        |one: &Arc<crate::dictionary::Table>| schema.is_none_or(|schema| *schema == *one.definition.schema);
-    for one in catalog::all_tables(&session.db, &session.state).iter().filter(|one| here(one)) {
-        let in_use = i64::try_from(one.gate.users()).unwrap_or(i64::MAX);
-        let names = [text(&one.definition.schema), text(one.name())];
-        table.rows.push(names.into_iter().chain([Value::Int(in_use), Value::Int(0)]).collect());
-    }
-    table
-}
-
-fn table_status(session: &Session, schema: Option<&str>) -> SqlResult<Table> {
-    let schema = schema_or_current(session, schema)?;
-    let columns = [
-        ("Name", 's'),
-        ("Engine", 's'),
-        ("Version", 'n'),
-        ("Row_format", 's'),
-        ("Rows", 'n'),
-        ("Avg_row_length", 'n'),
-        ("Data_length", 'n'),
-        ("Max_data_length", 'n'),
-        ("Index_length", 'n'),
-        ("Data_free", 'n'),
-        ("Auto_increment", 'n'),
-        ("Create_time", 'd'),
-        ("Update_time", 'd'),
-        ("Check_time", 'd'),
-        ("Collation", 's'),
-        ("Checksum", 'n'),
-        ("Create_options", 's'),
-        ("Comment", 's'),
-    ];
-    let mut table = Table::new(&columns);
-    let wanted = text(&schema);
-    let rows =
-        information_schema::rows(VirtualTable::Tables, &session.db, &session.state, &mut session.charge())?;
-    let shown = [2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20];
-    let own = rows.into_iter().filter(|row| row[1] == wanted);
-    table.rows = own.map(|row| shown.iter().map(|at| row[*at].clone()).collect()).collect();
-    Ok(table)
-}
-
-fn columns(session: &Session, full: bool, name: &TableName) -> SqlResult<Table> {
-    let columns: &[(&str, char)] = if full {
-        &[
-            ("Field", 's'),
-            ("Type", 't'),
-            ("Collation", 's'),
-            ("Null", 's'),
-            ("Key", 'k'),
-            ("Default", 't'),
-            ("Extra", 's'),
-            ("Privileges", 's'),
-            ("Comment", 't'),
-        ]
-    } else {
-        &[("Field", 's'), ("Type", 't'), ("Null", 's'), ("Key", 'k'), ("Default", 't'), ("Extra", 's')]
-    };
-    let mut table = Table::new(columns);
-    let schema = schema_or_current(session, name.schema.as_deref())?;
-    if let Some(found) = VirtualTable::find(&schema, &name.table)? {
-        for (name, kind, nullable) in found.columns() {
-            let null = text(if nullable { "YES" } else { "NO" });
-            table.push(column_row(
-                full,
-                [text(name), text(kind.to_string()), null, text(""), Value::Null, text("")],
-                &kind,
-                ("select", ""),
-            ));
-        }
-        return Ok(table);
-    }
-    let found = find_table(session, name)?;
-    let rights = session.state.rights();
-    for (at, column) in found.columns().iter().enumerate() {
-        let Some(privileges) = catalog::column_privileges(&rights, &found, column) else { continue };
-        let line = [
-            text(&column.name),
-            text(column.kind.to_string()),
-            text(if column.nullable { "YES" } else { "NO" }),
-            text(catalog::key_mark(&found, at)),
-            default_text(column).map_or(Value::Null, text),
-            text(catalog::extra(column)),
-        ];
-        table.push(column_row(full, line, &column.kind, (&privileges, &column.comment)));
-    }
-    Ok(table)
-}
-
-/// SHOW INDEX. What is computed has none.
-fn indexes(session: &Session, name: &TableName) -> SqlResult<Table> {
-    let schema = schema_or_current(session, name.schema.as_deref())?;
-    let found = match VirtualTable::find(&schema, &name.table)? {
-        Some(_) => None,
-        None => Some(find_table(session, name)?),
-    };
-    let columns = [
-        ("Table", 's'),
-        ("Non_unique", 'n'),
-        ("Key_name", 's'),
-        ("Seq_in_index", 'n'),
-        ("Column_name", 's'),
-        ("Collation", 's'),
-        ("Cardinality", 'n'),
-        ("Sub_part", 'n'),
-        ("Packed", 's'),
-        ("Null", 's'),
-        ("Index_type", 's'),
-        ("Comment", 's'),
-        ("Index_comment", 's'),
-        ("Visible", 's'),
-        ("Expression", 's'),
-    ];
-    let mut table = Table::new(&columns);
-    let Some(found) = found else { return Ok(table) };
-    let rows = catalog::statistics_of(&session.db, &[found]);
-    let shown = [2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17];
-    table.rows = rows.into_iter().map(|row| shown.iter().map(|at| row[*at].clone()).collect()).collect();
-    Ok(table)
-}
-
 fn create_database_text(session: &Session, name: &str, if_not_exists: bool) -> SqlResult<Table> {
     let schema = schema_or_current(session, Some(name))?;
     let collation = session.db.collation_of(&schema);
@@ -548,90 +274,4 @@ fn warnings(
         table.push(vec![text(level), Value::Int(one.error.code.into()), text(&one.error.message)]);
     }
     Ok(table)
-}
-
-fn account_of(session: &Session, user: Option<&ast::UserName>) -> SqlResult<Arc<crate::accounts::Account>> {
-    let name = match user {
-        Some(user) if !user.is_current() => crate::accounts::AccountName::new(&user.user, &user.host),
-        _ => session.own_account(),
-    };
-    let missing = || SqlError::nonexisting_grant(&name.user, &name.host);
-    session.db.accounts().find(&name).ok_or_else(missing)
-}
-
-fn grants(session: &Session, user: Option<&ast::UserName>, roles: &[ast::UserName]) -> SqlResult<Table> {
-    let account = account_of(session, user)?;
-    let mut table = Table::new(&[(&*format!("Grants for {}", account.name.text()), 't')]);
-    let own = user.is_none_or(ast::UserName::is_current) && roles.is_empty();
-    let lines = if own {
-        role_statements::own_grants(session, &account)
-    } else {
-        role_statements::grants_using(session, &account, roles)?
-    };
-    lines.into_iter().for_each(|line| table.push(vec![text(line)]));
-    Ok(table)
-}
-
-/// AS and a stored hash: its text, or, if `print_identified_with_as_hex` says so and it has unprintable
-/// bytes, its digits.
-fn secret_text(session: &Session, secret: &[u8]) -> SqlResult<String> {
-    use crate::expr::SessionView;
-    if secret.is_empty() {
-        return Ok(String::new());
-    }
-    let hexadecimal =
-        session.state.system_variable(ast::VariableScope::Default, "print_identified_with_as_hex")?;
-    if hexadecimal == Value::Int(1) && secret.iter().any(|byte| !(b' '..=b'~').contains(byte)) {
-        let digits: String = secret.iter().map(|byte| format!("{byte:02X}")).collect();
-        return Ok(format!(" AS 0x{digits}"));
-    }
-    Ok(format!(" AS '{}'", String::from_utf8_lossy(secret).replace('\'', "''")))
-}
-
-fn create_user_text(session: &Session, user: &ast::UserName) -> SqlResult<Table> {
-    let account = account_of(session, Some(user)).map_err(|_| {
-        SqlError::operation_failed("SHOW CREATE USER", format!("'{}'@'{}'", user.user, user.host))
-    })?;
-    let default_roles: Vec<String> = account.default_roles.iter().map(AccountName::quoted).collect();
-    let default_roles = match default_roles.is_empty() {
-        true => String::new(),
-        false => format!(" DEFAULT ROLE {}", default_roles.join(",")),
-    };
-    let name = account.name.quoted();
-    let limits = match account.user_connections_max {
-        0 => String::new(),
-        most => format!(" WITH MAX_USER_CONNECTIONS {most}"),
-    };
-    let line = format!(
-        "CREATE USER {name} IDENTIFIED WITH '{}'{}{default_roles} REQUIRE {}{limits} PASSWORD EXPIRE{} ACCOUNT {} PASSWORD HISTORY DEFAULT \
-         PASSWORD REUSE INTERVAL DEFAULT PASSWORD REQUIRE CURRENT DEFAULT",
-        account.plugin.name(),
-        secret_text(session, &account.secret)?,
-        if account.require_tls { "SSL" } else { "NONE" },
-        if account.expired { "" } else { " DEFAULT" },
-        if account.locked { "LOCK" } else { "UNLOCK" },
-    );
-    let mut table = Table::new(&[(&*format!("CREATE USER for {}", account.name.text()), 't')]);
-    table.push(vec![text(line)]);
-    Ok(table)
-}
-
-fn one(name: &str, number: u64) -> Table {
-    let mut table = Table::new(&[(name, 'p')]);
-    table.push(vec![Value::UInt(number)]);
-    table
-}
-
-fn column_row(
-    full: bool,
-    line: [Value; 6],
-    kind: &ColumnType,
-    (privileges, comment): (&str, &str),
-) -> Vec<Value> {
-    let [field, written, null, key, default, extra] = line;
-    if !full {
-        return vec![field, written, null, key, default, extra];
-    }
-    let collation = kind.shown_collation().map_or(Value::Null, |one| text(one.name()));
-    vec![field, written, collation, null, key, default, extra, text(privileges), text(comment)]
 }

@@ -6,22 +6,22 @@
 //! 3. the statement's transaction is committed and the commit made durable, or what it did undone (`leave`);
 //! 4. the client gets its terminator.
 
-use turnstile_engine::Savepoint;
-use turnstile_engine::ids::Lsn;
+mod evaluate;
+mod now;
+mod run;
 
 use super::Session;
 use super::time_limit::TimeLimit;
 use crate::ast::{self, Statement};
 use crate::error::{SqlError, SqlResult};
-use crate::exec::access;
-use crate::exec::change::{Changed, PointDraft};
-use crate::exec::{ClientOut, Exec};
-use crate::expr::{EvalContext, EvalSettings, NoRow, VariableKind, WarningLevel, Warnings, with_own_digits};
+use crate::exec::Exec;
+use crate::exec::change::PointDraft;
+use crate::expr::{EvalContext, EvalSettings, Warnings};
 use crate::parser::Aside;
-use crate::plan::change::{ChangePlan, InsertPlan, InsertSource, plan_delete, plan_insert, plan_update};
+use crate::plan::change::{plan_delete, plan_insert, plan_update};
 use crate::plan::parameters::{Parameters, actual};
 use crate::plan::uses::Uses;
-use crate::plan::{PlanContext, QueryPlan, plan_shown};
+use crate::plan::{PlanContext, plan_shown};
 use crate::pulse;
 use crate::reads_lock::ReadsLock;
 use crate::row_plan::{PlanKind, RowPlan};
@@ -29,11 +29,13 @@ use crate::session::{
     accounts, aside, ddl, explain, foreign_key, lock_tables, maintain, persist, prepared, read_only, reads,
     rewrite, rights, set, show, transaction,
 };
-use crate::session_state::SessionState;
 use crate::sink::ResultSink;
-use crate::types::ColumnType;
 use crate::used_tables::{Used, of_statement};
 use crate::value::Value;
+use evaluate::evaluate_only;
+pub(super) use evaluate::{evaluate, evaluate_typed, selecting, with_eval};
+use now::{Attempt, begin_rows};
+use run::{change_settings, run_plan};
 
 /// What a statement told the client so far, and what its terminator says.
 #[derive(Debug, Default)]
@@ -185,58 +187,6 @@ pub(super) async fn dispatch(
         Statement::Reset(what) => Err(SqlError::not_supported_yet(format!("RESET {what}"))),
         _ => ddl::definition_statement(session, statement, params).await,
     }
-}
-
-/// A context for expressions outside plans.
-pub(super) fn with_eval<T>(
-    session: &Session,
-    params: &[Value],
-    use_it: impl FnOnce(&EvalContext<'_>) -> T,
-) -> T {
-    let context = EvalContext {
-        settings: eval_settings(&session.settings),
-        parameters: params,
-        session: &*session.state,
-        warnings: &session.state.warnings,
-    };
-    use_it(&context)
-}
-
-/// Evaluates an expression that reads no table.
-pub(super) fn evaluate(session: &Session, expr: &ast::Expr, params: &[Value]) -> SqlResult<Value> {
-    evaluate_typed(session, expr, params).map(|(value, _)| value)
-}
-
-/// The value of an expression, and the type it is bound with.
-pub(super) fn evaluate_typed(
-    session: &Session,
-    expr: &ast::Expr,
-    params: &[Value],
-) -> SqlResult<(Value, ColumnType)> {
-    with_eval(session, params, |eval| {
-        let schema = session.state.schema();
-        // It reads no table.
-        let uses = Uses::default();
-        let parameters = Parameters::of_kinds(actual(params));
-        let context = plan_context(session, schema.as_deref(), eval, &uses, &parameters, false);
-        let mut block = crate::plan::block::Block::new(&context, None);
-        let typed = with_own_digits(block.bind(expr, "field list")?);
-        if !block.subqueries.is_empty() {
-            return Err(SqlError::not_supported_yet("a sub-query in this place"));
-        }
-        Ok((typed.expr.eval(&NoRow, eval)?, typed.kind.column))
-    })
-}
-
-/// DO is a SELECT whose row nobody sees.
-async fn evaluate_only(session: &mut Session, exprs: &[ast::Expr], params: &[Value]) -> SqlResult<Outcome> {
-    let mut unseen = super::show::Collected::default();
-    if params.is_empty() {
-        row_statement(session, (&selecting(exprs), ReadsLock::Always), params, &mut unseen).await?;
-    } else {
-        prepared::execute_once(session, selecting(exprs), params, &mut unseen).await?;
-    }
-    Ok(Outcome::default())
 }
 
 /// What planning needs to know.
@@ -421,117 +371,6 @@ fn check_constants(session: &Session, plan: &RowPlan, params: &[Value]) -> SqlRe
     Ok(())
 }
 
-/// As far as a plan can be run without a wait: a statement about one row to its end, and nothing of the
-/// others. What waits becomes a future in a box, so that a small one is all that the levels above copy
-/// and keep.
-fn begin_rows(
-    session: &mut Session,
-    plan: &RowPlan,
-    params: &[Value],
-    into: &[ast::Name],
-    out: &mut dyn ResultSink,
-) -> Attempt {
-    match &plan.kind {
-        PlanKind::Query(query) if query.is_point() && into.is_empty() => {
-            begin_select(session, plan, query, params, out)
-        }
-        PlanKind::Change(change, update) if change.point.is_some() => {
-            begin_change(session, plan, change, *update, params)
-        }
-        _ => Attempt::Waits(None),
-    }
-}
-
-fn begin_change(
-    session: &mut Session,
-    plan: &RowPlan,
-    change: &ChangePlan,
-    update: bool,
-    params: &[Value],
-) -> Attempt {
-    let open = transaction::enter_quietly(session);
-    if open.read_only {
-        return Attempt::Waits(None);
-    }
-    let savepoint = open.txn.savepoint();
-    let mut draft = PointDraft::default();
-    match change_now(session, plan, change, update, params, &mut draft) {
-        Ok(None) if draft.is_empty() => Attempt::Waits(None),
-        Ok(None) => Attempt::Waits(Some(Box::new(draft))),
-        result => end_now(session, savepoint, result.map(Option::unwrap_or_default)),
-    }
-}
-
-fn begin_select(
-    session: &mut Session,
-    plan: &RowPlan,
-    query: &QueryPlan,
-    params: &[Value],
-    out: &mut dyn ResultSink,
-) -> Attempt {
-    // A statement that may be ended by the clock waits for its end in a future.
-    if session.settings.max_execution_ms != 0 {
-        return Attempt::Waits(None);
-    }
-    let savepoint = transaction::enter_quietly(session).txn.savepoint();
-    match select_now(session, plan, query, params, out).transpose() {
-        None => Attempt::Waits(None),
-        Some(result) => end_now(session, savepoint, result),
-    }
-}
-
-/// Ends a statement that has not waited, as far as that needs no wait either.
-fn end_now(session: &mut Session, savepoint: Savepoint, result: SqlResult<Outcome>) -> Attempt {
-    let autocommit = session.open.as_ref().is_some_and(|open| open.autocommit);
-    match result {
-        Ok(outcome) if !autocommit => {
-            transaction::count_statement(session);
-            Attempt::Done(outcome)
-        }
-        Ok(outcome) if transaction::commits_at_once(session) => match transaction::commit_now(session) {
-            Ok(lsn) => Attempt::Committed(outcome, lsn),
-            Err(error) => Attempt::Failed(error),
-        },
-        result => Attempt::Ran(savepoint, result),
-    }
-}
-
-/// A point SELECT, if no step of it has to wait.
-fn select_now(
-    session: &mut Session,
-    plan: &RowPlan,
-    query: &QueryPlan,
-    params: &[Value],
-    out: &mut dyn ResultSink,
-) -> SqlResult<Option<Outcome>> {
-    let settings = change_settings(plan, &session.settings);
-    let Session { db, state, interrupt, open, .. } = session;
-    let Some(open) = open else { return Ok(None) };
-    let context = EvalContext { settings, parameters: params, session: &**state, warnings: &state.warnings };
-    let mut exec = Exec::new(db, state, &mut open.txn, &context, interrupt, plan.operation());
-    let Some(found) = exec.query_now(query, out)? else { return Ok(None) };
-    exec.session.set_found_rows(found);
-    Ok(Some(Outcome { rows: true, ..Outcome::default() }))
-}
-
-/// A point change, if no step of it has to wait.
-fn change_now(
-    session: &mut Session,
-    plan: &RowPlan,
-    change: &ChangePlan,
-    update: bool,
-    params: &[Value],
-    draft: &mut PointDraft,
-) -> SqlResult<Option<Outcome>> {
-    let settings = change_settings(plan, &session.settings);
-    let Session { db, state, interrupt, open, .. } = session;
-    let Some(open) = open else { return Ok(None) };
-    let context = EvalContext { settings, parameters: params, session: &**state, warnings: &state.warnings };
-    let mut exec = Exec::new(db, state, &mut open.txn, &context, interrupt, plan.operation());
-    let done = exec.change_now(change, draft)?;
-    Ok(done.map(|done| change_outcome(change, done, update, exec.session)))
-}
-
 /// Runs a plan that may wait, from what was worked out without.
 async fn run_rows_waiting(
     session: &mut Session,
@@ -565,169 +404,6 @@ async fn run_rows_waiting(
     let result = run_plan(&mut exec, plan, into, out, limit_ms, draft).await;
     drop(exec);
     transaction::leave(session, savepoint, plan.naming_table(result)).await
-}
-
-/// How far a plan came without a wait.
-enum Attempt {
-    /// To the end of the statement; the transaction goes on.
-    Done(Outcome),
-    /// To the end of its transaction, whose commit is still to become durable.
-    Committed(Outcome, Option<Lsn>),
-    /// The commit failed.
-    Failed(SqlError),
-    /// To its end, and the end of the statement is still to come.
-    Ran(Savepoint, SqlResult<Outcome>),
-    /// Not to its end; a point change has worked this out.
-    Waits(Option<Box<PointDraft>>),
-}
-
-/// SELECT of expressions that read no table.
-pub(super) fn selecting(exprs: &[ast::Expr]) -> Statement {
-    let item =
-        |expr: &ast::Expr| ast::SelectItem::Expr { expr: expr.clone(), name: "".into(), aliased: false };
-    let select = ast::Select {
-        distinct: false,
-        straight_join: false,
-        calc_found_rows: false,
-        items: exprs.iter().map(item).collect(),
-        from: Vec::new(),
-        condition: None,
-        group_by: Vec::new(),
-        with_rollup: false,
-        having: None,
-    };
-    let query = ast::Query {
-        with: None,
-        body: ast::QueryBody::Select(Box::new(select)),
-        order_by: Vec::new(),
-        // It gives one row; that of `sql_select_limit` is not for it.
-        limit: Some(ast::Limit { count: ast::Expr::Literal(ast::Literal::Int(1)), offset: None }),
-        locking: Vec::new(),
-        into: Vec::new(),
-    };
-    Statement::Select(Box::new(query))
-}
-
-/// The settings of expressions in a plan that begins now.
-fn change_settings(plan: &RowPlan, settings: &crate::variables::SessionSettings) -> EvalSettings {
-    let mut settings = eval_settings(settings);
-    settings.strict_change = plan.changes_strictly() && settings.sql_mode.is_strict();
-    settings
-}
-
-/// Runs a plan; result rows go out, what was changed comes back. The large futures are in boxes: awaiting a
-/// future copies it into its place, at every level above, and a short query should not pay for what others
-/// need.
-async fn run_plan(
-    exec: &mut Exec<'_>,
-    plan: &RowPlan,
-    into: &[ast::Name],
-    out: &mut dyn ResultSink,
-    limit_ms: u64,
-    draft: PointDraft,
-) -> SqlResult<Outcome> {
-    match &plan.kind {
-        PlanKind::Query(plan) if limit_ms == 0 => run_query(exec, plan, into, out).await,
-        PlanKind::Query(plan) => {
-            let limit = TimeLimit::begin(limit_ms, exec.interrupt);
-            limit.end(Box::pin(run_query(exec, plan, into, out)).await)
-        }
-        PlanKind::Insert(plan) => {
-            Box::pin(exec.insert(plan)).await.map(|done| insert_outcome(plan, done, exec))
-        }
-        PlanKind::Change(plan, update) => {
-            let done = exec.change(plan, draft).await?;
-            Ok(change_outcome(plan, done, *update, exec.session))
-        }
-    }
-}
-
-async fn run_query(
-    exec: &mut Exec<'_>,
-    plan: &QueryPlan,
-    into: &[ast::Name],
-    out: &mut dyn ResultSink,
-) -> SqlResult<Outcome> {
-    access::count(&exec.session.entry.counts, plan);
-    if !into.is_empty() {
-        return Box::pin(select_into(exec, plan, into)).await;
-    }
-    exec.pin_snapshot(plan);
-    out.columns(plan.columns())?;
-    let mut out = ClientOut(out, exec.eval.warnings);
-    let found = Box::pin(exec.query(plan, &[], &mut out)).await?;
-    exec.session.set_found_rows(found);
-    Ok(Outcome { rows: true, ..Outcome::default() })
-}
-
-async fn select_into(exec: &mut Exec<'_>, plan: &QueryPlan, into: &[ast::Name]) -> SqlResult<Outcome> {
-    use crate::expr::SessionView;
-    if plan.columns().len() != into.len() {
-        return Err(SqlError::new(
-            1222,
-            b"21000",
-            "The used SELECT statements have a different number of columns",
-        ));
-    }
-    let mut kept = crate::exec::Kept::new(exec.eval, Some(2));
-    exec.query(plan, &[], &mut kept).await?;
-    if kept.rows.len() > 1 {
-        return Err(SqlError::too_many_rows());
-    }
-    let affected = kept.rows.len() as u64;
-    if affected == 0 {
-        exec.session.warnings.push(WarningLevel::Warning, SqlError::no_data());
-    }
-    let connection = exec.eval.settings.connection_collation;
-    for row in kept.rows {
-        for ((name, value), column) in into.iter().zip(row).zip(plan.columns().iter()) {
-            let kind = VariableKind::assigned(&column.column_type, connection);
-            exec.session.set_user_variable(&name.to_lowercase(), value, kind)?;
-        }
-    }
-    Ok(Outcome { affected, ..Outcome::default() })
-}
-
-fn insert_outcome(plan: &InsertPlan, done: Changed, exec: &Exec<'_>) -> Outcome {
-    let several = !matches!(&plan.source, InsertSource::Rows(rows) if rows.len() == 1);
-    let warnings = exec.session.warnings.count();
-    let info = if several {
-        let records = done.records.saturating_sub(done.left_out);
-        format!("Records: {records}  Duplicates: {}  Warnings: {warnings}", done.duplicates)
-    } else {
-        String::new()
-    };
-    let came = done.records.saturating_sub(done.left_out + done.duplicates);
-    plan.table.counters.rows.fetch_add(came, std::sync::atomic::Ordering::Relaxed);
-    Outcome { affected: done.changed, insert_id: done.insert_id, info, ..Outcome::default() }
-}
-
-fn change_outcome(plan: &ChangePlan, done: Changed, update: bool, session: &SessionState) -> Outcome {
-    use std::sync::atomic::Ordering::Relaxed;
-    if !update && let [target] = plan.targets.as_slice() {
-        let less = |rows: u64| Some(rows.saturating_sub(done.changed));
-        let _ = target.table.counters.rows.fetch_update(Relaxed, Relaxed, less);
-    }
-    let affected = if update && session.found_rows_flag() { done.matched } else { done.changed };
-    let warnings = session.warnings.count();
-    let info = if update { info_of_update(done, u64::from(warnings)) } else { String::new() };
-    let insert_id = if update { session.told_id().unwrap_or(0) } else { 0 };
-    Outcome { affected, insert_id, info, ..Outcome::default() }
-}
-
-/// The text that every UPDATE sends; put together by hand because a hot row's buyers wait for it.
-fn info_of_update(done: Changed, warnings: u64) -> String {
-    let mut info = String::with_capacity(48);
-    for (label, number) in
-        [("Rows matched: ", done.matched), ("  Changed: ", done.changed), ("  Warnings: ", warnings)]
-    {
-        info.push_str(label);
-        match u8::try_from(number) {
-            Ok(digit @ 0..=9) => info.push(char::from(b'0' + digit)),
-            _ => info.push_str(&number.to_string()),
-        }
-    }
-    info
 }
 
 /// SHOW WARNINGS and the like look at what the statement before left.

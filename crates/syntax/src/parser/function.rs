@@ -1,10 +1,8 @@
 //! Function calls: plain ones, those with a syntax of their own, and those whose names are reserved words.
 
 use super::name::lower;
-use super::{Deprecated, Parse, Parser, deprecated, native};
-use crate::ast::{
-    BinaryOp, CastType, Expr, FunctionCall, IntervalUnit, Literal, Name, Spelling, StringLiteral, TrimSide,
-};
+use super::{Deprecated, Parse, Parser, native};
+use crate::ast::{BinaryOp, Expr, FunctionCall, Literal, Name, Spelling, TrimSide};
 use crate::lexer::{Keyword, Token, TokenKind};
 
 impl Parser<'_> {
@@ -135,21 +133,7 @@ impl Parser<'_> {
         Ok(arguments)
     }
 
-    /// `()` or `(n)`: how many digits of its second a clock shows is written out.
-    fn digits_of_clock(&mut self) -> Parse<Vec<Expr>> {
-        self.expect_kind(TokenKind::LeftParen)?;
-        if self.eat_kind(TokenKind::RightParen) {
-            return Ok(Vec::new());
-        }
-        if !self.is(TokenKind::Integer) {
-            return Err(self.unexpected());
-        }
-        let digits = self.simple()?;
-        self.close()?;
-        Ok(vec![digits])
-    }
-
-    fn close(&mut self) -> Parse<()> {
+    pub(super) fn close(&mut self) -> Parse<()> {
         self.expect_kind(TokenKind::RightParen).map(|_| ())
     }
 
@@ -236,95 +220,13 @@ impl Parser<'_> {
         Ok(Expr::Binary { op: BinaryOp::Modulo, left, right })
     }
 
-    /// `CHAR(65, 66 [USING charset])`
-    fn char_function(&mut self) -> Parse<Expr> {
-        self.advance();
-        self.expect_kind(TokenKind::LeftParen)?;
-        let arguments = self.comma_list(Self::expression)?;
-        let charset = if self.eat(Keyword::Using) { Some(self.warned_charset()?) } else { None };
-        self.close()?;
-        // Character sets whose bytes are not those of UTF-8: such a call gives the text itself.
-        let decoded = match charset.as_deref() {
-            Some("utf16" | "ucs2") => Some("char using utf16"),
-            Some("utf32") => Some("char using utf32"),
-            Some("latin1") => Some("char using latin1"),
-            _ => None,
-        };
-        if let Some(name) = decoded {
-            return Ok(super::expression::call(name, arguments));
-        }
-        let function = super::expression::call("char", arguments);
-        Ok(match charset {
-            Some(charset) => Expr::ConvertUsing { operand: Box::new(function), charset },
-            None => function,
-        })
-    }
-
-    fn cast(&mut self) -> Parse<Expr> {
-        self.advance();
-        let operand = Box::new(self.expression()?);
-        self.expect(Keyword::As)?;
-        let target = self.cast_type()?;
-        self.close()?;
-        Ok(Expr::Cast { operand, target })
-    }
-
-    /// `WEIGHT_STRING(a)`, `(a AS CHAR(n))`, `(a AS BINARY(n))`, `(a, length, characters, flags)`
-    fn weight_string(&mut self) -> Parse<Expr> {
-        self.advance();
-        let mut operand = self.expression()?;
-        let mut numbers = [0; 3];
-        if self.eat(Keyword::As) {
-            let bytes = self.eat(Keyword::Binary);
-            if !bytes {
-                self.expect(Keyword::Char)?;
-            }
-            self.expect_kind(TokenKind::LeftParen)?;
-            let place = self.unexpected();
-            let characters = self.number()?;
-            if characters == 0 {
-                return Err(place);
-            }
-            numbers[0] = characters & 0xFFFF_FFFF;
-            self.close()?;
-            if bytes {
-                let target = CastType::Binary(Some(std::mem::take(&mut numbers[0])));
-                operand = Expr::Cast { operand: Box::new(operand), target };
-            }
-        } else if self.eat_kind(TokenKind::Comma) {
-            let length = self.number()?;
-            self.expect_kind(TokenKind::Comma)?;
-            let characters = self.number()?;
-            self.expect_kind(TokenKind::Comma)?;
-            numbers = [characters, length, self.number()?].map(|number| number & 0xFFFF_FFFF);
-        }
-        self.close()?;
-        let numbers = numbers.map(|number| Expr::Literal(Literal::Int(number)));
-        Ok(super::expression::call("weight_string", std::iter::once(operand).chain(numbers).collect()))
-    }
-
     /// A number, which may be hexadecimal.
-    fn number(&mut self) -> Parse<u64> {
+    pub(super) fn number(&mut self) -> Parse<u64> {
         if !matches!(self.token.kind, TokenKind::HexNumber | TokenKind::HexString) {
             return self.integer();
         }
         let Literal::Hex(bytes) = self.literal()? else { return Err(self.unexpected()) };
         Ok(bytes.iter().fold(0, |sum: u64, byte| sum << 8 | u64::from(*byte)))
-    }
-
-    /// `CONVERT(a, type)`, `CONVERT(a USING charset)`
-    fn convert(&mut self) -> Parse<Expr> {
-        self.advance();
-        self.expect_kind(TokenKind::LeftParen)?;
-        let operand = Box::new(self.expression()?);
-        let expr = if self.eat(Keyword::Using) {
-            Expr::ConvertUsing { operand, charset: self.warned_charset()? }
-        } else {
-            self.expect_kind(TokenKind::Comma)?;
-            Expr::Cast { operand, target: self.cast_type()? }
-        };
-        self.close()?;
-        Ok(expr)
     }
 
     /// `VALUES(column)`
@@ -335,15 +237,6 @@ impl Parser<'_> {
         self.close()?;
         self.deprecated(Deprecated::InsertedValue);
         Ok(Expr::InsertedValue(column))
-    }
-
-    fn extract(&mut self) -> Parse<Expr> {
-        self.advance();
-        let unit = self.interval_unit()?;
-        self.expect(Keyword::From)?;
-        let operand = Box::new(self.expression()?);
-        self.close()?;
-        Ok(Expr::Extract { unit, operand })
     }
 
     fn trim(&mut self) -> Parse<Expr> {
@@ -400,60 +293,6 @@ impl Parser<'_> {
         Ok(super::expression::call("locate", arguments))
     }
 
-    /// DATE_ADD and DATE_SUB; their synonyms ADDDATE and SUBDATE also take a plain number of days.
-    fn date_arithmetic(&mut self, subtract: bool, days_allowed: bool) -> Parse<Expr> {
-        self.advance();
-        let date = Box::new(self.expression()?);
-        self.expect_kind(TokenKind::Comma)?;
-        let (amount, unit) = if self.at(Keyword::Interval) {
-            match self.interval()? {
-                Ok(interval) => interval,
-                Err(function) if days_allowed => (self.expression_after(function)?, IntervalUnit::Day),
-                Err(_) => return Err(self.unexpected()),
-            }
-        } else if days_allowed {
-            (self.expression()?, IntervalUnit::Day)
-        } else {
-            return Err(self.unexpected());
-        };
-        self.close()?;
-        Ok(Expr::DateArithmetic { date, amount: Box::new(amount), unit, subtract })
-    }
-
-    fn timestamp_add(&mut self) -> Parse<Expr> {
-        self.advance();
-        let unit = self.interval_unit()?;
-        self.expect_kind(TokenKind::Comma)?;
-        let amount = Box::new(self.expression()?);
-        self.expect_kind(TokenKind::Comma)?;
-        let date = Box::new(self.expression()?);
-        self.close()?;
-        Ok(Expr::DateArithmetic { date, amount, unit, subtract: false })
-    }
-
-    fn timestamp_diff(&mut self) -> Parse<Expr> {
-        self.advance();
-        let unit = self.interval_unit()?;
-        self.expect_kind(TokenKind::Comma)?;
-        let from = Box::new(self.expression()?);
-        self.expect_kind(TokenKind::Comma)?;
-        let to = Box::new(self.expression()?);
-        self.close()?;
-        Ok(Expr::TimestampDiff { unit, from, to })
-    }
-
-    /// `GET_FORMAT(DATE, 'EUR')`: the first argument becomes a string.
-    fn get_format(&mut self) -> Parse<Expr> {
-        self.advance();
-        let words = [Keyword::Date, Keyword::Time, Keyword::Datetime, Keyword::Timestamp];
-        let Some(kind) = self.eat_any(&words) else { return Err(self.unexpected()) };
-        self.expect_kind(TokenKind::Comma)?;
-        let kind = StringLiteral { bytes: kind.text().as_bytes().into(), introducer: None };
-        let arguments = vec![Expr::Literal(Literal::String(kind)), self.expression()?];
-        self.close()?;
-        Ok(super::expression::call("get_format", arguments))
-    }
-
     /// `[(n)]`
     pub(super) fn optional_length(&mut self) -> Parse<Option<u64>> {
         if !self.eat_kind(TokenKind::LeftParen) {
@@ -462,58 +301,6 @@ impl Parser<'_> {
         let length = self.integer()?;
         self.close()?;
         Ok(Some(length))
-    }
-
-    pub(super) fn cast_type(&mut self) -> Parse<CastType> {
-        let place = self.unexpected();
-        let Some(keyword) = self.keyword() else { return Err(place) };
-        self.advance();
-        Ok(match keyword {
-            Keyword::Binary => CastType::Binary(self.optional_length()?),
-            Keyword::Char | Keyword::Character => self.cast_char()?,
-            Keyword::Nchar => {
-                self.note_deprecated(Some(Deprecated::National));
-                CastType::Char { length: self.optional_length()?, charset: Some("utf8mb3".into()) }
-            }
-            Keyword::Signed | Keyword::Unsigned => {
-                let _ = self.eat_any(&[Keyword::Int, Keyword::Integer]);
-                if keyword == Keyword::Signed { CastType::Signed } else { CastType::Unsigned }
-            }
-            Keyword::Date => CastType::Date,
-            Keyword::Time => CastType::Time(self.optional_length()?),
-            Keyword::Datetime => CastType::DateTime(self.optional_length()?),
-            Keyword::Year => CastType::Year,
-            Keyword::Decimal | Keyword::Dec => {
-                let (precision, scale) = self.optional_precision()?;
-                CastType::Decimal { precision, scale }
-            }
-            Keyword::Float => CastType::Float(self.optional_length()?),
-            Keyword::Double => {
-                self.eat(Keyword::Precision);
-                CastType::Double
-            }
-            Keyword::Real => CastType::Double,
-            Keyword::Json => CastType::Json,
-            _ => return Err(place),
-        })
-    }
-
-    fn cast_char(&mut self) -> Parse<CastType> {
-        let length = self.optional_length()?;
-        let charset = match self.eat_any(&[Keyword::Ascii, Keyword::Unicode, Keyword::Binary]) {
-            Some(Keyword::Ascii) => {
-                self.note_deprecated(Some(deprecated::ASCII));
-                Some("latin1".into())
-            }
-            Some(Keyword::Unicode) => {
-                self.note_deprecated(Some(deprecated::UNICODE));
-                Some("ucs2".into())
-            }
-            Some(_) => Some("binary".into()),
-            None if self.eat_charset()? => Some(self.warned_charset()?),
-            None => None,
-        };
-        Ok(CastType::Char { length, charset })
     }
 }
 

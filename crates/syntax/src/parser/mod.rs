@@ -16,37 +16,43 @@ mod account;
 mod administration;
 mod alter;
 mod arity;
+mod cast;
 mod column;
+mod column_type;
+mod cursor;
 mod data_change;
+mod date_function;
 mod definition;
 mod deprecated;
 mod ends;
 mod error;
 mod expression;
 mod function;
+mod grant;
 mod hint;
+mod interval;
 mod json;
+mod key;
 mod name;
 pub mod native;
 mod partition;
+mod predicate;
 mod primary;
 mod query;
 mod role;
+mod select;
 mod set;
 mod show;
 mod statement;
 mod table_option;
 mod table_reference;
-#[cfg(test)]
-mod tests;
-
-pub use deprecated::Deprecated;
-pub use error::{ParseError, ParseErrorKind};
-pub use hint::Hint;
 
 use crate::ast::{Clause, Statement};
 use crate::lexer::{Keyword, LexOptions, Lexer, Token, TokenKind};
+pub use deprecated::Deprecated;
 use error::Failure;
+pub use error::{ParseError, ParseErrorKind};
+pub use hint::Hint;
 use turnstile_values::charset::Charset;
 use turnstile_values::error::{SqlError, SqlResult};
 
@@ -214,12 +220,16 @@ pub type Meter<'m> = dyn FnMut(usize) -> SqlResult<()> + 'm;
 
 /// Tokens between two notes to the meter.
 const TOKENS_NOTED: u32 = 1024;
+
 /// A token of this length is noted at once.
 const LONG_TOKEN_BYTES: u32 = 1 << 20;
+
 /// What a token takes in the tree and the plan together, on average of the worst statements.
 const TOKEN_BYTES: usize = 256;
+
 /// What a token of plain VALUES takes.
 const LITERAL_TOKEN_BYTES: usize = 16;
+
 /// What a query block, or another statement on rows, takes besides.
 const BLOCK_BYTES: usize = 2048;
 
@@ -317,35 +327,6 @@ impl<'a> Parser<'a> {
         Ok(Parsed { statement, parameter_count: self.parameter_count, aside, statement_end, next })
     }
 
-    /// Steps over the current token and returns it.
-    fn advance(&mut self) -> Token {
-        let token = self.token;
-        self.previous_end = token.end;
-        self.token = self.lexer.next_token();
-        self.metering.tokens += 1;
-        if self.metering.tokens == TOKENS_NOTED || self.token.end - token.end >= LONG_TOKEN_BYTES {
-            self.settle();
-        }
-        token
-    }
-
-    /// Tells the meter what the last tokens take. If it refuses, the text ends here.
-    fn settle(&mut self) {
-        let Metering { meter, tokens, token_bytes, blocks, refusal } = &mut self.metering;
-        let bytes = std::mem::take(tokens) as usize * *token_bytes;
-        let more_blocks = self.hinted.saturating_sub(std::mem::replace(blocks, self.hinted)) as usize;
-        let Some(meter) = meter else { return };
-        if refusal.is_none()
-            && let Err(error) = meter(bytes + more_blocks * BLOCK_BYTES)
-        {
-            *refusal = Some(error);
-        }
-        if refusal.is_some() {
-            self.token = Token { kind: TokenKind::End, ..self.token };
-            self.lexer = Lexer::new(self.text, self.text.len(), self.options.lex_options());
-        }
-    }
-
     /// Hands over a clause that has no node in the tree.
     fn note(&mut self, clause: Clause) {
         self.aside.clauses.push(clause);
@@ -363,16 +344,6 @@ impl<'a> Parser<'a> {
             self.note(clause);
         }
         found
-    }
-
-    /// The kind of the token after the current one.
-    fn peek(&self) -> TokenKind {
-        let mut ahead = self.lexer;
-        ahead.next_token().kind
-    }
-
-    fn span(&self, token: Token) -> &'a [u8] {
-        &self.text[token.start as usize..token.end as usize]
     }
 
     fn failure(&self, kind: ParseErrorKind) -> Failure {
@@ -396,93 +367,6 @@ impl<'a> Parser<'a> {
         self.failure(ParseErrorKind::NotSupported(feature))
     }
 
-    fn is(&self, kind: TokenKind) -> bool {
-        self.token.kind == kind
-    }
-
-    fn at(&self, keyword: Keyword) -> bool {
-        self.token.kind == TokenKind::Keyword(keyword)
-    }
-
-    /// The current token's keyword, if it is one.
-    fn keyword(&self) -> Option<Keyword> {
-        match self.token.kind {
-            TokenKind::Keyword(keyword) => Some(keyword),
-            _ => None,
-        }
-    }
-
-    fn peek_is(&self, keyword: Keyword) -> bool {
-        self.peek() == TokenKind::Keyword(keyword)
-    }
-
-    fn eat_kind(&mut self, kind: TokenKind) -> bool {
-        let found = self.is(kind);
-        if found {
-            self.advance();
-        }
-        found
-    }
-
-    fn eat(&mut self, keyword: Keyword) -> bool {
-        self.eat_kind(TokenKind::Keyword(keyword))
-    }
-
-    /// Steps over one of `keywords`, if it is there.
-    fn eat_any(&mut self, keywords: &[Keyword]) -> Option<Keyword> {
-        let keyword = self.keyword().filter(|keyword| keywords.contains(keyword))?;
-        self.advance();
-        Some(keyword)
-    }
-
-    fn expect_kind(&mut self, kind: TokenKind) -> Parse<Token> {
-        if self.is(kind) { Ok(self.advance()) } else { Err(self.unexpected()) }
-    }
-
-    fn expect(&mut self, keyword: Keyword) -> Parse<()> {
-        self.expect_kind(TokenKind::Keyword(keyword)).map(|_| ())
-    }
-
-    /// All of `keywords`, in order.
-    fn expect_all(&mut self, keywords: &[Keyword]) -> Parse<()> {
-        keywords.iter().try_for_each(|&keyword| self.expect(keyword))
-    }
-
-    /// `first` alone decides: when it is there, `rest` must follow.
-    fn eat_all(&mut self, first: Keyword, rest: &[Keyword]) -> Parse<bool> {
-        if !self.eat(first) {
-            return Ok(false);
-        }
-        self.expect_all(rest)?;
-        Ok(true)
-    }
-
-    /// `if \[NOT\] EXISTS`
-    fn if_exists(&mut self) -> Parse<bool> {
-        self.eat_all(Keyword::If, &[Keyword::Exists])
-    }
-
-    fn if_not_exists(&mut self) -> Parse<bool> {
-        self.eat_all(Keyword::If, &[Keyword::Not, Keyword::Exists])
-    }
-
-    /// `item [, item ...]`
-    fn comma_list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Parse<T>) -> Parse<Vec<T>> {
-        let mut items = vec![item(self)?];
-        while self.eat_kind(TokenKind::Comma) {
-            items.push(item(self)?);
-        }
-        Ok(items)
-    }
-
-    /// `(item [, item ...])`
-    fn parenthesized_list<T>(&mut self, item: impl FnMut(&mut Self) -> Parse<T>) -> Parse<Vec<T>> {
-        self.expect_kind(TokenKind::LeftParen)?;
-        let items = self.comma_list(item)?;
-        self.expect_kind(TokenKind::RightParen)?;
-        Ok(items)
-    }
-
     /// Runs `inner` one level deeper.
     fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
         self.depth += 1;
@@ -504,3 +388,6 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

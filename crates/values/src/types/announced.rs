@@ -120,7 +120,8 @@ impl ColumnType {
         }
     }
 
-    /// Flags of the column definition packet that follow from the type alone (see [`column_flag`]).
+    /// Flags of the column definition packet that follow from the type alone (see
+    /// [`column_flag`](super::column_flag)).
     pub fn wire_flags(&self) -> u16 {
         use super::column_flag as flag;
         let mut flags = 0;

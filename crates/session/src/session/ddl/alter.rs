@@ -4,36 +4,34 @@
 //! indexes), only the dictionary changes, after new indexes were filled from the rows; otherwise all rows are
 //! copied into new trees.
 
+mod rebuild;
+
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use rustc_hash::FxHashSet;
-use turnstile_engine::ids::TxnId;
-use turnstile_engine::{Error as EngineError, Read};
 
 use super::super::Session;
 use super::super::statement::Outcome;
 use super::alter_columns::ColumnPlan;
 use super::alteration::{Alteration, NO_TREE};
 use super::claim::{self, new_constraints, new_table};
-use super::copy::Origin;
 use super::foreign_key::{children_of, parents_named};
 use super::foreign_key_alter::{check_copy, keep_columns, settle, settle_parents};
 use super::online::{self, Needs};
-use super::rename::{Move, Way};
+use super::rename::Move;
 use crate::ast::{AlterAction, AlterTable, Name, TableName};
 use crate::collation::Collation;
 use crate::definition;
 use crate::definition::phase::{Faults, Phase};
-use crate::dictionary::table::{Counters, Definition};
-use crate::dictionary::{Column, Dictionary, Key, Table};
+use crate::dictionary::{Dictionary, Key, Table};
 use crate::error::{SqlError, SqlResult};
-use crate::exec::change::apply::duplicate_entry;
 use crate::expr::{EvalContext, Warnings};
 use crate::mdl::Hold;
-use crate::row_codec::RowView;
-use crate::session::ddl::{auto_increment, copy, foreign_key, rename, verify};
+use crate::session::ddl::{foreign_key, rename, verify};
 use crate::session::{ddl, statement};
+
+pub(super) use rebuild::changed_tables;
+use rebuild::{rebuild, redefine};
 
 /// ALTER TABLE
 pub(super) async fn alter_table(session: &mut Session, alter: &AlterTable) -> SqlResult<Outcome> {
@@ -252,147 +250,6 @@ async fn check_new_foreign_keys(session: &mut Session, work: &Alteration) -> Sql
     }
     let new = Table::new(work.definition.clone(), Arc::default(), Arc::default());
     Box::pin(foreign_key::check_rows_have_parents(session, &new, keys)).await
-}
-
-/// Makes the new definitions durable, under the new name: the table's, and those of children that change
-/// with it.
-async fn save_altered(session: &mut Session, work: &mut Alteration) -> SqlResult<TxnId> {
-    if !work.moves.is_empty() {
-        let (moved, children) =
-            rename::renamed(session, &work.moves, Some((&work.definition, &work.others)))?;
-        work.others.retain(|one| !children.iter().any(|child| child.id == one.id));
-        work.others.extend(children);
-        for (_, new) in moved {
-            work.definition = new;
-        }
-    }
-    let all: Vec<_> = std::iter::once(&work.definition).chain(&work.others).collect();
-    let made_by = session.db.save_tables(&all).await?;
-    for one in &work.moves {
-        session.db.dictionary().remove_table(&one.was.0, &one.was.1);
-    }
-    if let Some(locks) = &mut session.table_locks {
-        let way = Way::of(&work.moves);
-        locks.rename(|schema, name| way.follow(schema, name));
-    }
-    Ok(made_by)
-}
-
-/// Shows new definitions of children to everybody.
-pub(super) fn put_others(session: &Session, others: &[Definition]) {
-    session.db.dictionary().replace_tables(&[], changed_tables(session, others));
-}
-
-/// Tables that stay what they are, with other definitions.
-pub(super) fn changed_tables(session: &Session, definitions: &[Definition]) -> Vec<Arc<Table>> {
-    let changed = |definition: &Definition| {
-        let old = session.db.dictionary().find(&definition.schema, &definition.name)?;
-        let new = Table::new(definition.clone(), old.gate.clone(), old.counters.clone());
-        Some(Arc::new(new.made_by(old.made_by)))
-    };
-    definitions.iter().filter_map(changed).collect()
-}
-
-/// Changes the dictionary; the rows stay where they are. New indexes are filled from them first. Returns
-/// how many rows were looked at.
-async fn redefine(session: &mut Session, table: &Table, work: &mut Alteration) -> SqlResult<u64> {
-    let built = build_indexes(session, table, work).await?;
-    let looked = match check_new_foreign_keys(session, work).await {
-        Ok(looked) => looked,
-        Err(error) => {
-            let new = |key: &&Key| !table.keys().iter().any(|old| old.index == key.index);
-            ddl::drop_trees(session, work.definition.keys.iter().filter(new).map(|key| key.index))?;
-            return Err(error);
-        }
-    };
-    let made_by = save_altered(session, work).await?;
-    auto_increment::set_counter(session, table, work).await?;
-    let counters = table.counters.clone();
-    let changed = Table::new(work.definition.clone(), table.gate.clone(), counters);
-    let changed = changed.made_by(if built { made_by } else { table.made_by });
-    session.db.dictionary().put_table(Arc::new(changed));
-    put_others(session, &work.others);
-    let kept = |key: &&Key| !work.definition.keys.iter().any(|new| new.index == key.index);
-    ddl::drop_trees(
-        session,
-        table.keys().iter().filter(|key| !key.primary).filter(kept).map(|key| key.index),
-    )?;
-    Ok(looked)
-}
-
-/// Makes and fills the trees of keys that are new. Whether there were any.
-async fn build_indexes(session: &mut Session, table: &Table, work: &mut Alteration) -> SqlResult<bool> {
-    let mut made = Vec::new();
-    for key in work.definition.keys.iter_mut().filter(|key| key.index == NO_TREE) {
-        key.index = session.db.engine().create_index()?;
-        made.push(key.index);
-    }
-    let new = Table::new(work.definition.clone(), table.gate.clone(), table.counters.clone());
-    for &tree in &made {
-        let Some(nth) = new.engine.secondaries.iter().position(|one| one.id == tree) else { continue };
-        if let Err(error) = session.db.engine().clone().build_secondary(&new.engine, nth).await {
-            let error = explain_build(session, &new, error).await;
-            ddl::drop_trees(session, made)?;
-            return Err(error);
-        }
-    }
-    Ok(!made.is_empty())
-}
-
-/// A duplicate in the words of error 1062, which shows the key's values: those of the row that has them.
-async fn explain_build(session: &Session, new: &Table, error: EngineError) -> SqlError {
-    let EngineError::DuplicateKey { pk, .. } = &error else { return error.into() };
-    let mut txn = copy::copy_txn(session);
-    let row = txn.get(&new.engine, pk, Read::Consistent).await;
-    let Ok(Some(row)) = row else { return SqlError::duplicate_key_write(new.name()) };
-    let Ok(view) = RowView::new(&new.layout, &row) else { return SqlError::crashed_table(new.name()) };
-    let values: Vec<_> = (0..new.columns().len()).map(|at| view.get(at)).collect();
-    duplicate_entry(new, &error, &values)
-}
-
-/// Copies the rows into new trees.
-async fn rebuild(session: &mut Session, table: &Table, work: &mut Alteration) -> SqlResult<u64> {
-    ddl::make_trees(session, &mut work.definition)?;
-    let counters = Counters::fresh();
-    if work.definition.keys.first().is_none_or(|key| !key.primary) && table.primary().is_some() {
-        counters.row_id.store(1, Ordering::Relaxed);
-    }
-    let new = Table::new(work.definition.clone(), table.gate.clone(), counters.clone());
-    let origin = |(column, old): (&Column, &Option<usize>)| match old {
-        Some(at)
-            if table.columns()[*at].kind == column.kind
-                && (column.nullable || !table.columns()[*at].nullable) =>
-        {
-            Origin::Same(*at)
-        }
-        Some(at) => Origin::Converted(*at),
-        None => Origin::Default,
-    };
-    let origins: Vec<Origin> = work.definition.columns.iter().zip(&work.origins).map(origin).collect();
-    let trees = |definition: &Definition| {
-        let secondary = definition.keys.iter().filter(|key| !key.primary).map(|key| key.index);
-        secondary.chain([definition.clustered]).collect::<Vec<_>>()
-    };
-    let copied = match copy::copy_rows(session, table, &new, &origins).await {
-        Ok(copied) => check_new_foreign_keys(session, work).await.map(|_| copied),
-        failed => failed,
-    };
-    let copied = match copied {
-        Ok(copied) => copied,
-        Err(error) => {
-            ddl::drop_trees(session, trees(&work.definition))?;
-            return Err(error);
-        }
-    };
-    auto_increment::move_counter(session, table, &new, work).await?;
-    let made_by = save_altered(session, work).await?;
-    // Under its new name, if it gets one.
-    let new = Table::new(work.definition.clone(), table.gate.clone(), counters.clone()).made_by(made_by);
-    counters.rows.store(copied, Ordering::Relaxed);
-    session.db.dictionary().put_table(Arc::new(new));
-    put_others(session, &work.others);
-    ddl::drop_trees(session, trees(&table.definition))?;
-    Ok(copied)
 }
 
 /// The name that an action gives the table.

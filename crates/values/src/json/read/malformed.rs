@@ -13,7 +13,7 @@ pub enum Malformed {
         /// Bytes before the place.
         position: usize,
     },
-    /// It is nested deeper than [`MAX_DEPTH`].
+    /// It is nested deeper than [`MAX_DEPTH`](super::MAX_DEPTH).
     TooDeep,
     /// Nobody knows: the statement ends, because it is killed or has no memory for it.
     Ended(Box<SqlError>),

@@ -1,0 +1,89 @@
+//! How a table's rows are found: the index, its ranges, the columns wanted.
+
+use std::sync::Arc;
+
+use turnstile_catalog::dictionary::Table;
+use turnstile_engine::{LockWait, RowLock};
+use turnstile_expr::expr::Expr;
+use turnstile_values::collation::Collation;
+
+/// How a table is read.
+pub struct TableSource {
+    /// The table.
+    pub table: Arc<Table>,
+    /// Which rows.
+    pub access: Access,
+    /// Columns wanted, ascending.
+    pub needed: Vec<usize>,
+    /// The place behind the columns gets the key of the row, which no column tells.
+    pub numbers: bool,
+    /// All of them are in the index, so the row itself is not fetched.
+    pub covering: bool,
+    /// FOR UPDATE and the like.
+    pub locking: Option<(RowLock, LockWait)>,
+    /// Keys that could have been used, for EXPLAIN.
+    pub possible: Vec<usize>,
+}
+
+impl std::fmt::Debug for TableSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TableSource")
+            .field("table", &self.table.name())
+            .field("access", &self.access)
+            .finish()
+    }
+}
+
+/// Which rows of a table are read, and in which order.
+#[derive(Debug)]
+pub struct Access {
+    /// The key; None reads the whole clustered tree.
+    pub key: Option<usize>,
+    /// Parts of the key; one range for the whole tree if it has no bounds.
+    pub ranges: Vec<KeyRange>,
+    /// Descending.
+    pub reverse: bool,
+    /// Every range is one value of a unique key: at most one row each.
+    pub unique: bool,
+}
+
+impl Access {
+    /// The whole table.
+    pub fn full() -> Access {
+        Access { key: None, ranges: vec![KeyRange::default()], reverse: false, unique: false }
+    }
+
+    /// It reads a whole tree.
+    pub fn is_full(&self) -> bool {
+        self.ranges.iter().any(KeyRange::is_unbounded)
+    }
+}
+
+/// A range of a key: equal in the first parts, then perhaps between bounds in the next one.
+#[derive(Debug, Clone, Default)]
+pub struct KeyRange {
+    /// Values of the first parts.
+    pub equal: Vec<Operand>,
+    /// The next part is above this; true: or equal.
+    pub lower: Option<(Operand, bool)>,
+    /// The next part is below this; true: or equal.
+    pub upper: Option<(Operand, bool)>,
+}
+
+impl KeyRange {
+    /// It bounds nothing.
+    pub fn is_unbounded(&self) -> bool {
+        self.equal.is_empty() && self.lower.is_none() && self.upper.is_none()
+    }
+}
+
+/// A value that a key part is compared with.
+#[derive(Debug, Clone)]
+pub struct Operand {
+    /// Its expression, over columns of earlier steps at most.
+    pub expr: Expr,
+    /// Collation of the comparison.
+    pub collation: Collation,
+    /// NULL means NULL (`<=>`, IS NULL); otherwise it matches nothing.
+    pub null_safe: bool,
+}

@@ -1,0 +1,141 @@
+//! A table of FROM as names see it.
+
+use turnstile_catalog::dictionary::Table;
+use turnstile_values::mixing::Traits;
+use turnstile_values::types::{ColumnType, column_flag};
+
+use super::super::grouping::Facts;
+
+/// A column that names can mean.
+#[derive(Debug, Clone)]
+pub struct ScopeColumn {
+    /// Its name.
+    pub name: Box<str>,
+    /// Its type.
+    pub kind: ColumnType,
+    /// It can be NULL.
+    pub nullable: bool,
+    /// What it has besides its collation where it meets other texts.
+    pub traits: Traits,
+    /// Flags for the client.
+    pub flags: u16,
+    /// Left out of `*`.
+    pub hidden: bool,
+}
+
+/// A table of FROM.
+#[derive(Debug, Clone, Default)]
+pub struct ScopeTable {
+    /// Its database; empty for a derived table.
+    pub schema: Box<str>,
+    /// Its alias, else its name.
+    pub alias: Box<str>,
+    /// Its name; empty for a derived table.
+    pub name: Box<str>,
+    /// Its columns.
+    pub columns: Vec<ScopeColumn>,
+    /// Frame position of its first column.
+    pub base: usize,
+    /// The column that `_rowid` means.
+    pub row_id: Option<usize>,
+    /// A table without a primary key has a place behind its columns, for the number that the engine knows its
+    /// row by.
+    pub numbered: bool,
+    /// What is known of the rows of a derived table.
+    pub facts: Facts,
+    /// Its columns' own names, where they go by others: the new row of INSERT under an alias.
+    pub own_names: Vec<Box<str>>,
+    /// Its columns go by these names in a result, however a statement spells them: a view, or a derived table
+    /// that is one.
+    pub keeps_names: bool,
+    /// An outer join may fill its columns with NULL, as the query is written.
+    pub optional: bool,
+}
+
+/// The column that `_rowid` means: the integer that is alone in the primary key, or without one in a unique
+/// key.
+fn row_id(table: &Table) -> Option<usize> {
+    let alone = |key: &turnstile_catalog::dictionary::Key| match key.parts.as_slice() {
+        [part] if table.columns()[part.column].kind.is_integer() => Some(part.column),
+        _ => None,
+    };
+    match table.primary() {
+        Some(primary) => alone(&table.keys()[primary]),
+        None => {
+            let sure = |key: &&turnstile_catalog::dictionary::Key| {
+                key.unique && key.parts.iter().all(|part| !table.columns()[part.column].nullable)
+            };
+            table.keys().iter().find(sure).and_then(alone)
+        }
+    }
+}
+
+impl ScopeTable {
+    /// A base table at a frame position.
+    pub fn of(table: &Table, alias: &str, base: usize) -> ScopeTable {
+        let columns = table.columns().iter().enumerate().map(|(at, column)| ScopeColumn {
+            name: column.name.clone(),
+            kind: column.kind.clone(),
+            nullable: column.nullable,
+            traits: Traits::of(&column.kind),
+            flags: column_flags(table, at),
+            hidden: column.invisible,
+        });
+        ScopeTable {
+            schema: table.definition.schema.clone(),
+            alias: alias.into(),
+            name: table.definition.name.clone(),
+            columns: columns.collect(),
+            base,
+            row_id: row_id(table),
+            numbered: table.primary().is_none(),
+            facts: Facts::default(),
+            own_names: Vec::new(),
+            keeps_names: false,
+            optional: false,
+        }
+    }
+
+    /// Values in a frame.
+    pub fn places(&self) -> std::ops::Range<usize> {
+        self.base..self.base + self.columns.len() + usize::from(self.numbered)
+    }
+
+    pub(super) fn goes_by(&self, schema: Option<&str>, table: &str) -> bool {
+        *self.alias == *table && schema.is_none_or(|schema| *self.schema == *schema)
+    }
+
+    pub(super) fn find(&self, column: &str) -> Option<usize> {
+        let named = self.columns.iter().position(|one| one.name.eq_ignore_ascii_case(column));
+        named.or_else(|| self.row_id.filter(|_| column.eq_ignore_ascii_case("_rowid")))
+    }
+}
+
+/// What the definition of a table adds to a column's flags.
+pub fn column_flags(table: &Table, at: usize) -> u16 {
+    let column = &table.columns()[at];
+    let mut flags = 0;
+    if !column.nullable {
+        flags |= column_flag::NOT_NULL;
+        if column.default == turnstile_catalog::dictionary::DefaultValue::None && !column.auto_increment {
+            flags |= column_flag::NO_DEFAULT_VALUE;
+        }
+    }
+    if column.auto_increment {
+        flags |= column_flag::AUTO_INCREMENT;
+    }
+    if column.on_update.is_some() {
+        flags |= column_flag::ON_UPDATE_NOW;
+    }
+    for key in table.keys() {
+        let first = key.parts.first().is_some_and(|part| part.column == at);
+        if key.primary && key.parts.iter().any(|part| part.column == at) {
+            flags |= column_flag::PRIMARY_KEY;
+        } else if key.unique && key.parts.len() == 1 && first {
+            flags |= column_flag::UNIQUE_KEY;
+        } else if first {
+            flags |= column_flag::MULTIPLE_KEY;
+        }
+    }
+    flags
+}

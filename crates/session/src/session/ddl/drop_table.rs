@@ -1,0 +1,100 @@
+//! DROP TABLE and TRUNCATE.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use turnstile_engine::yield_now::Slice;
+
+use super::super::Session;
+use super::foreign_key::name_of;
+use super::{drop_trees, each_once, foreign_key, make_trees, schema_of, take_alone};
+use crate::ast::{self, TableName};
+use crate::dictionary::table::{Counters, Definition};
+use crate::dictionary::{Dictionary, Table, TableName as FullName};
+use crate::error::{SqlError, SqlResult};
+use crate::expr::WarningLevel;
+
+/// Drops tables that are there, and their database with them: all of it, or nothing. How many tables.
+pub(super) async fn drop_together(
+    session: &mut Session,
+    going: &[FullName],
+    schema: Option<&str>,
+) -> SqlResult<u64> {
+    let (mut slice, going_names) = (Slice::default(), going.iter().collect());
+    for (schema, name) in going {
+        slice.breathe().await;
+        foreign_key::check_no_children(session, schema, name, &going_names)?;
+    }
+    let holds = foreign_key::take_all_alone(session, &|_: &Dictionary| going.to_vec()).await?;
+    let mut tables = Vec::with_capacity(going.len());
+    for (of, name) in going {
+        slice.breathe().await;
+        // Of a database that goes, others may have dropped or renamed tables meanwhile.
+        match session.db.dictionary().find(of, name) {
+            Some(table) => tables.push(table),
+            None if schema.is_some() => {}
+            None => return Err(SqlError::bad_table(format!("{of}.{name}"))),
+        }
+        foreign_key::check_no_children(session, of, name, &going_names)?;
+    }
+    session.db.save_dropped(tables.iter().map(|table| &table.definition), schema).await?;
+    let gone: Vec<FullName> = tables.iter().map(|table| name_of(&table.definition)).collect();
+    session.db.dictionary().replace_tables(&gone, Vec::new());
+    if let Some(locks) = &mut session.table_locks {
+        locks.forget(&tables);
+    }
+    if let Some(schema) = schema {
+        session.db.dictionary().remove_schema(schema);
+    }
+    drop(holds);
+    session.table_locks.take_if(|locks| locks.is_empty());
+    for table in &tables {
+        slice.breathe().await;
+        let secondary = table.keys().iter().filter(|key| !key.primary).map(|key| key.index);
+        drop_trees(session, secondary.chain([table.definition.clustered]))?;
+    }
+    Ok(tables.len() as u64)
+}
+
+pub(super) async fn drop_tables(session: &mut Session, drop: &ast::DropTable) -> SqlResult<()> {
+    let mut missing = Vec::new();
+    each_once(session, &drop.names)?;
+    for name in &drop.names {
+        let schema = schema_of(session, name)?;
+        if session.db.dictionary().find(&schema, &name.table).is_none() || drop.temporary {
+            missing.push(format!("{schema}.{}", name.table));
+        }
+    }
+    if !missing.is_empty() && !drop.if_exists {
+        return Err(SqlError::bad_table(missing.join(",")));
+    }
+    for name in missing {
+        session.state.warnings.push(WarningLevel::Note, SqlError::bad_table(name));
+    }
+    let mut going = Vec::new();
+    for name in &drop.names {
+        going.push((schema_of(session, name)?, name.table.clone()));
+    }
+    going.retain(|(schema, name)| session.db.dictionary().find(schema, name).is_some() && !drop.temporary);
+    if !going.is_empty() {
+        drop_together(session, &going, None).await?;
+    }
+    Ok(())
+}
+
+/// TRUNCATE: new, empty trees in place of the old ones.
+pub(super) async fn truncate(session: &mut Session, name: &TableName) -> SqlResult<()> {
+    let schema = schema_of(session, name)?;
+    let (table, hold) = take_alone(session, &schema, &name.table).await?;
+    foreign_key::check_may_truncate(session, &schema, &name.table)?;
+    let mut definition = Definition { auto_increment: 0, ..table.definition.clone() };
+    make_trees(session, &mut definition)?;
+    let made_by = session.db.save_tables(&[&definition]).await?;
+    let counters = Counters::fresh();
+    counters.rows.store(0, Ordering::Relaxed);
+    let empty = Table::new(definition, table.gate.clone(), counters).made_by(made_by);
+    session.db.dictionary().put_table(Arc::new(empty));
+    drop(hold);
+    let secondary = table.keys().iter().filter(|key| !key.primary).map(|key| key.index);
+    drop_trees(session, secondary.chain([table.definition.clustered]))
+}
