@@ -11,7 +11,7 @@
 //!                            must not be 0)
 //! s1: SELECT ... -> queues   it waits to be let in; `sleeps`: it sleeps before it queues
 //! s1 stands -> waiting in InnoDB queue    its state in SHOW ENGINE INNODB STATUS
-//! the gate -> 1 queries inside InnoDB, 1 queries in queue
+//! the metadata lock -> 1 queries inside InnoDB, 1 queries in queue
 //! the house uses up its tickets           it makes way, if it must, and comes in again when its turn comes
 //! the house leaves
 //! s1 vanishes                its client is gone
@@ -31,9 +31,9 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
-use turnstile_engine::admission::{Place, Standing, Ticket};
+use turnstile_engine::admission::{AdmissionState, Place, Ticket};
 use turnstile_engine::interrupt::Interrupt;
-use turnstile_engine::session_card::SessionCard;
+use turnstile_engine::session_status::SessionStatus;
 use turnstile_engine::{Config, Engine};
 use turnstile_session::accounts::AccountName;
 use turnstile_session::value::to_text;
@@ -62,7 +62,7 @@ impl WakeFlag {
         Arc::new(WakeFlag { woken: Mutex::new(true), changed: Condvar::new() })
     }
 
-    /// Polls while the flag is up. What gives way wakes itself, and does so by the clock: as it goes
+    /// Polls while the flag is up. What yields wakes itself, and does so by the clock: as it goes
     /// on before anybody else does, the clock changes no scenario.
     fn answer<T>(self: &Arc<Self>, mut asked: Pin<&mut (impl Future<Output = T> + ?Sized)>) -> Option<T> {
         let waker = Waker::from(Arc::clone(self));
@@ -239,23 +239,23 @@ impl Stage {
     /// Directions that are not statements; `None` if it is none. The answer is empty if there is nothing to
     /// tell.
     fn direction(&mut self, asked: &str) -> Option<String> {
-        let gate = self.engine.gate().clone();
+        let mdl = self.engine.gate().clone();
         if let Some(name) = asked.strip_suffix(" stands") {
-            let activity = self.card(name).activity();
+            let activity = self.status(name).activity();
             return Some(if activity.is_empty() { "outside".to_owned() } else { activity });
         } else if let Some(name) = asked.strip_suffix(" vanishes") {
             self.actors.remove(name);
         } else {
             match asked {
-                "the gate" => {
-                    let counts = gate.counts();
+                "the metadata lock" => {
+                    let counts = mdl.counts();
                     return Some(format!(
                         "{} queries inside InnoDB, {} queries in queue",
                         counts.inside, counts.queued
                     ));
                 }
                 "the house takes a slot" => {
-                    let mut ticket = gate.ticket(&Standing::new()).expect("there is a limit");
+                    let mut ticket = mdl.ticket(&AdmissionState::new()).expect("there is a limit");
                     let entered = Box::pin(ticket.come_in(&Interrupt::new()))
                         .as_mut()
                         .poll(&mut Context::from_waker(Waker::noop()));
@@ -291,14 +291,14 @@ impl Stage {
         }
     }
 
-    fn card(&self, name: &str) -> Arc<SessionCard> {
-        self.database.registry().find(self.ids[name]).unwrap().card.clone()
+    fn status(&self, name: &str) -> Arc<SessionStatus> {
+        self.database.registry().find(self.ids[name]).unwrap().status.clone()
     }
 
     /// What a statement waits for: a lock, if the lock table counts as many waits as statements that are not
-    /// at the gate.
+    /// at the metadata lock.
     fn describe_wait(&self, name: &str) -> String {
-        let place = |name: &str| self.card(name).standing().place();
+        let place = |name: &str| self.status(name).admission().place();
         match place(name) {
             Place::Queued => return "queues".into(),
             Place::Sleeping => return "sleeps".into(),

@@ -19,7 +19,7 @@ use turnstile_server::hosts::ThreadHandling;
 use turnstile_server::server::{Keys, Options, Server};
 use turnstile_session::database::Database;
 use turnstile_sys::fault_disk::FaultDisk;
-use turnstile_sys::standing_disk::{Standing, StandingDisk};
+use turnstile_sys::pausing_disk::{Paused, PausingDisk};
 
 use super::connect;
 
@@ -56,7 +56,7 @@ fn block_on<F: Future>(future: F) -> F::Output {
 /// A server in this process.
 pub struct House {
     memory: FaultDisk,
-    disk: StandingDisk,
+    disk: PausingDisk,
     engine: Arc<Engine>,
     server: Option<Server>,
     pub target: Target,
@@ -64,7 +64,7 @@ pub struct House {
 
 impl House {
     pub fn open(memory: &FaultDisk) -> House {
-        let disk = StandingDisk::new(Arc::new(memory.clone()));
+        let disk = PausingDisk::new(Arc::new(memory.clone()));
         let config = Config { buffer_pool_bytes: 8 << 20, redo_capacity_bytes: 8 << 20, ..Config::default() };
         let engine = Engine::open(Arc::new(disk.clone()), config).unwrap();
         let database = block_on(Database::open(engine.clone())).unwrap();
@@ -81,7 +81,7 @@ impl House {
     }
 
     pub fn close(mut self) {
-        self.disk.let_go();
+        self.disk.resume();
         self.server.take().unwrap().stop();
         self.engine.close().unwrap();
     }
@@ -171,9 +171,9 @@ fn in_a_page_read() {
         let mut staying = connect(&house.target);
         leaving.0.query("BEGIN").unwrap();
         leaving.0.query("UPDATE d.hot SET v = v + 100 WHERE id = 1").unwrap();
-        house.disk.stand(Standing::Reads, "data");
+        house.disk.pause(Paused::Reads, "data");
         leaving.0.send(&format!("UPDATE d.big SET t = 'changed' WHERE id = {id}")).unwrap();
-        house.disk.wait_until_standing(1);
+        house.disk.wait_until_paused(1);
         // Another one waits for the same page.
         staying.send(&format!("SELECT LENGTH(t) FROM d.big WHERE id = {id}")).unwrap();
         let asked = "SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE 'SELECT LENGTH(t)%'";
@@ -185,8 +185,8 @@ fn in_a_page_read() {
         until(&mut other, "SELECT COUNT(*) FROM performance_schema.data_locks", 0);
         until(&mut other, SESSIONS, 2);
         in_time(begin, way, "a page read");
-        assert!(house.disk.standing() > 0, "{way:?}: the disk went on by itself");
-        house.disk.let_go();
+        assert!(house.disk.paused() > 0, "{way:?}: the disk went on by itself");
+        house.disk.resume();
         let answer = staying.receive().unwrap();
         assert_eq!(answer.rows[0][0].as_deref(), Some("3000"), "{way:?}");
         assert_eq!(other.number(&format!("SELECT LENGTH(t) FROM d.big WHERE id = {id}")).unwrap(), 3000);
@@ -208,9 +208,9 @@ fn in_the_admission_queue_behind_one_who_reads_a_page() {
         leaving.0.query("BEGIN").unwrap();
         leaving.0.query("UPDATE d.hot SET v = v + 100 WHERE id = 1").unwrap();
         other.query("SET GLOBAL innodb_thread_concurrency = 1").unwrap();
-        house.disk.stand(Standing::Reads, "data");
+        house.disk.pause(Paused::Reads, "data");
         inside.send(&format!("SELECT LENGTH(t) FROM d.big WHERE id = {id}")).unwrap();
-        house.disk.wait_until_standing(1);
+        house.disk.wait_until_paused(1);
         leaving.0.send("UPDATE d.hot SET v = v + 100 WHERE id = 2").unwrap();
         let queued = "SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_operation_state LIKE '%InnoDB queue'";
         until(&mut other, queued, 1);
@@ -220,8 +220,8 @@ fn in_the_admission_queue_behind_one_who_reads_a_page() {
         until(&mut other, "SELECT COUNT(*) FROM performance_schema.data_locks", 0);
         until(&mut other, SESSIONS, 2);
         in_time(begin, way, "the admission queue");
-        assert!(house.disk.standing() > 0, "{way:?}: the disk went on by itself");
-        house.disk.let_go();
+        assert!(house.disk.paused() > 0, "{way:?}: the disk went on by itself");
+        house.disk.resume();
         assert_eq!(inside.receive().unwrap().rows[0][0].as_deref(), Some("3000"), "{way:?}");
         other.query("SET GLOBAL innodb_thread_concurrency = 0").unwrap();
         other.query("UPDATE d.hot SET v = v + 1").unwrap();
@@ -290,10 +290,10 @@ fn in_a_log_sync_which_is_past_the_point_of_no_return() {
             leaving.0.query("BEGIN").unwrap();
             leaving.0.query("UPDATE d.hot SET v = v + 1 WHERE id = 1").unwrap();
         }
-        house.disk.stand(Standing::Syncs, "redo");
+        house.disk.pause(Paused::Syncs, "redo");
         let last = if autocommit { "UPDATE d.hot SET v = v + 1 WHERE id = 1" } else { "COMMIT" };
         leaving.0.send(last).unwrap();
-        house.disk.wait_until_standing(1);
+        house.disk.wait_until_paused(1);
         let begin = Instant::now();
         let left = end(way, leaving, &mut other);
         // Its locks are free, its change is seen, and readers do not wait for the log.
@@ -302,9 +302,9 @@ fn in_a_log_sync_which_is_past_the_point_of_no_return() {
         other.query("UPDATE d.hot SET v = v + 1 WHERE id = 1").unwrap();
         other.query("ROLLBACK").unwrap();
         in_time(begin, way, "a log sync");
-        assert!(house.disk.standing() > 0, "{way:?}: the disk went on by itself");
+        assert!(house.disk.paused() > 0, "{way:?}: the disk went on by itself");
         let socket = left.map(nothing_has_come);
-        house.disk.let_go();
+        house.disk.resume();
         acknowledged += 1;
         if let Some(mut socket) = socket {
             assert_eq!(first_byte(&mut socket), Some(0), "{way:?}: what is durable is acknowledged");
@@ -321,11 +321,11 @@ fn in_a_log_sync_which_is_past_the_point_of_no_return() {
         assert_eq!(other.number("SELECT v FROM d.hot WHERE id = 1").unwrap(), acknowledged);
     }
     // The power goes while one more sync stands: all that was acknowledged is there.
-    house.disk.stand(Standing::Syncs, "redo");
+    house.disk.pause(Paused::Syncs, "redo");
     other.send("UPDATE d.hot SET v = v + 1 WHERE id = 1").unwrap();
-    house.disk.wait_until_standing(1);
+    house.disk.wait_until_paused(1);
     let after = house.memory.crash();
-    house.disk.let_go();
+    house.disk.resume();
     assert!(other.receive().is_err(), "acknowledged by a dead disk");
     let house = House::open(&after);
     let found = connect(&house.target).number("SELECT v FROM d.hot WHERE id = 1").unwrap();

@@ -6,14 +6,14 @@ use std::fs;
 use super::source::{Source, root};
 
 /// The layers of each crate, from below. Rooms of one layer do not use each other, but for those joined by
-/// `+`: these are circles. There is one, and it is a picture: a call is an expression whose arguments
+/// `+`: these are cycles. There is one, and it is a picture: a call is an expression whose arguments
 /// are expressions.
 const LAYERS: &[(&str, &[&str])] = &[
     (
         "sys",
         &[
             "checksum contention disk heap rng sync timer trail",
-            "aside block_on due fault_disk handoff latch leader memory park pin_count progress relief task_cell standing_disk",
+            "aside block_on due fault_disk handoff latch leader memory park pin_count progress relief task_cell pausing_disk",
             "ranked",
             "swap_buffer",
         ],
@@ -25,7 +25,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "error page stats",
             "interrupt wal",
             "admission buffer",
-            "btree session_card",
+            "btree session_status",
             "api",
             "lock",
             "txn",
@@ -42,7 +42,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "collation json traits",
             "types",
             "datum mixing stored_width",
-            "cell context",
+            "field context",
             "value",
             "key_codec lookup sink",
         ],
@@ -103,7 +103,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("oracle", &["answer", "script random"]),
 ];
 
-/// Where a room stands: its layer, and its place there. Rooms of one circle have one place.
+/// Where a room stands: its layer, and its place there. Rooms of one cycle have one place.
 fn place(krate: &str, room: &str) -> Option<(usize, usize)> {
     let (_, layers) = LAYERS.iter().find(|(name, _)| *name == krate)?;
     layers.iter().enumerate().find_map(|(layer, entries)| {

@@ -1,5 +1,5 @@
-//! What sessions share below their plans: engine, dictionary, gates, accounts, global variables, the list of
-//! sessions.
+//! What sessions share below their plans: engine, dictionary, metadata locks, accounts, global variables, the
+//! list of sessions.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -11,9 +11,9 @@ use turnstile_engine::{DICTIONARY_INDEX, Engine};
 use crate::accounts::{Account, AccountName, Accounts, Privileges};
 use crate::dictionary::table::{Counters, Definition};
 use crate::dictionary::{Dictionary, RowKind, Table, encoding, read_rows};
-use crate::mdl::Gate;
-use crate::mdl::circle::GateWaits;
-use crate::mdl::names::NameGates;
+use crate::mdl::MetadataLock;
+use crate::mdl::deadlock::MetadataWaits;
+use crate::mdl::names::NameLocks;
 use crate::registry::Registry;
 use crate::registry::counts::Totals;
 use crate::thread_pool::ThreadPoolView;
@@ -52,9 +52,9 @@ pub const SERVERS_OWN: &str = "mysql";
 pub struct Catalog {
     engine: Arc<Engine>,
     dictionary: Dictionary,
-    gate_waits: GateWaits,
-    definitions: Arc<Gate>,
-    names: NameGates,
+    metadata_waits: MetadataWaits,
+    definitions: Arc<MetadataLock>,
+    names: NameLocks,
     user_locks: Arc<UserLocks>,
     accounts: Accounts,
     registry: Registry,
@@ -108,9 +108,9 @@ impl Catalog {
         let catalog = Arc::new(Catalog {
             engine,
             dictionary,
-            gate_waits: GateWaits::default(),
+            metadata_waits: MetadataWaits::default(),
             definitions: Arc::default(),
-            names: NameGates::default(),
+            names: NameLocks::default(),
             user_locks: Arc::default(),
             accounts,
             registry: Registry::default(),
@@ -180,19 +180,19 @@ impl Catalog {
         }
     }
 
-    /// Sessions that wait at metadata gates.
-    pub fn gate_waits(&self) -> &GateWaits {
-        &self.gate_waits
+    /// Sessions that wait for metadata locks.
+    pub fn metadata_waits(&self) -> &MetadataWaits {
+        &self.metadata_waits
     }
 
-    /// The gate that DDL passes as a writer and FLUSH TABLES WITH READ LOCK closes, so that no table comes or
-    /// goes meanwhile.
-    pub fn definitions(&self) -> &Arc<Gate> {
+    /// The metadata lock that DDL passes as a writer and FLUSH TABLES WITH READ LOCK closes, so that no table
+    /// comes or goes meanwhile.
+    pub fn definitions(&self) -> &Arc<MetadataLock> {
         &self.definitions
     }
 
     /// Names that statements are giving.
-    pub fn names(&self) -> &NameGates {
+    pub fn names(&self) -> &NameLocks {
         &self.names
     }
 

@@ -8,21 +8,21 @@
 //! | `Exclusive` | DDL; LOCK TABLES ... WRITE | end of the statement; UNLOCK TABLES | all |
 //!
 //! One atomic word counts the holders of the first three modes; its highest bit says that somebody holds the
-//! gate, or wants it, exclusively. Taking it `Read` or `Write` is one `fetch_add` when nobody has announced
-//! what conflicts. The other two are taken in two steps: *announce*, which turns newcomers away, then wait
-//! until those who are in the way have left. Whoever waits has registered its waker before it looks at the
-//! word for the last time, so no wake-up is lost.
+//! metadata lock, or wants it, exclusively. Taking it `Read` or `Write` is one `fetch_add` when nobody has
+//! announced what conflicts. The other two are taken in two steps: *announce*, which turns newcomers away,
+//! then wait until those who are in the way have left. Whoever waits has registered its waker before it looks
+//! at the word for the last time, so no wake-up is lost.
 //!
-//! A transaction keeps its holds until it ends. It never takes the same mode of a gate twice (the session
-//! remembers). One that reads and now wants to write takes `Write` beside its `Read`, past an `Exclusive`
-//! that is only announced: that one cannot be granted before this transaction ends, so to wait for it would
-//! be a deadlock made by the queue.
+//! A transaction keeps its holds until it ends. It never takes the same mode of a metadata lock twice (the
+//! session remembers). One that reads and now wants to write takes `Write` beside its `Read`, past an
+//! `Exclusive` that is only announced: that one cannot be granted before this transaction ends, so to wait
+//! for it would be a deadlock made by the queue.
 //!
-//! Names that no table has yet have gates of their own ([`names`]).
+//! Names that no table has yet have metadata locks of their own ([`names`]).
 //!
-//! Locks that users name ([`crate::user_locks`]) are gates as well, held `Exclusive` only.
+//! Locks that users name ([`crate::user_locks`]) are metadata locks as well, held `Exclusive` only.
 //!
-//! Sessions that wait at gates for each other in a circle are found at once: [`circle`].
+//! Sessions that wait for metadata locks for each other in a cycle are found at once: [`deadlock`].
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -35,10 +35,10 @@ use crate::rank;
 use crate::timeout::Deadline;
 use turnstile_values::error::SqlError;
 
-pub mod circle;
+pub mod deadlock;
 pub mod names;
 
-use circle::{GateWaits, Place, Want};
+use deadlock::{MetadataWaits, Place, Want};
 
 const EXCLUSIVE: u64 = 1 << 63;
 /// One holder each. 2^24 sessions fit; more than [`READ_LOCKS_MAX`] read locks of one table wait, so that bit
@@ -50,7 +50,7 @@ const WRITERS: u64 = READ_LOCK - WRITER;
 const READ_LOCKS: u64 = (1 << 62) - READ_LOCK;
 const READ_LOCKS_MAX: u64 = 10_000;
 
-/// How a gate is held.
+/// How a metadata lock is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// Its rows are read.
@@ -83,9 +83,9 @@ impl Mode {
     }
 }
 
-/// A table's gate.
+/// A table's metadata lock.
 #[derive(Debug)]
-pub struct Gate {
+pub struct MetadataLock {
     word: AtomicU64,
     waiters: RankedMutex<Vec<Waker>>,
 }
@@ -93,14 +93,14 @@ pub struct Gate {
 /// A hold; ends when dropped.
 #[derive(Debug)]
 pub struct Hold {
-    gate: Arc<Gate>,
+    mdl: Arc<MetadataLock>,
     mode: Mode,
 }
 
 impl Hold {
     /// What is held.
-    pub fn gate(&self) -> &Arc<Gate> {
-        &self.gate
+    pub fn mdl(&self) -> &Arc<MetadataLock> {
+        &self.mdl
     }
 
     /// How.
@@ -109,9 +109,9 @@ impl Hold {
     }
 }
 
-/// What a session brings to a wait at a gate: how long it waits, and what it holds meanwhile.
+/// What a session brings to a wait for a metadata lock: how long it waits, and what it holds meanwhile.
 pub struct Patience<'w> {
-    waits: &'w GateWaits,
+    waits: &'w MetadataWaits,
     holds: Vec<(usize, Mode)>,
     deadline: Deadline,
 }
@@ -119,30 +119,30 @@ pub struct Patience<'w> {
 impl<'w> Patience<'w> {
     /// Of a session with these holds.
     pub fn new<'h>(
-        waits: &'w GateWaits,
+        waits: &'w MetadataWaits,
         holds: impl Iterator<Item = &'h Hold>,
         deadline: Deadline,
     ) -> Patience<'w> {
-        let holds = holds.map(|hold| (hold.gate.address(), hold.mode)).collect();
+        let holds = holds.map(|hold| (hold.mdl.address(), hold.mode)).collect();
         Patience { waits, holds, deadline }
     }
 
     /// It holds one more.
     pub fn also_holds(&mut self, hold: &Hold) {
-        self.holds.push((hold.gate.address(), hold.mode));
+        self.holds.push((hold.mdl.address(), hold.mode));
     }
 }
 
-impl Default for Gate {
+impl Default for MetadataLock {
     fn default() -> Self {
         let waiters = RankedMutex::new(rank::SHORT, &rank::METADATA, Vec::new());
-        Gate { word: AtomicU64::new(0), waiters }
+        MetadataLock { word: AtomicU64::new(0), waiters }
     }
 }
 
-impl Gate {
-    /// What tells it from other gates while somebody holds it or waits at it.
-    fn address(self: &Arc<Gate>) -> usize {
+impl MetadataLock {
+    /// What tells it from other metadata locks while somebody holds it or waits at it.
+    fn address(self: &Arc<MetadataLock>) -> usize {
         Arc::as_ptr(self) as usize
     }
 
@@ -152,8 +152,8 @@ impl Gate {
         (word % WRITER) + (word & WRITERS) / WRITER + (word & READ_LOCKS) / READ_LOCK + word / EXCLUSIVE
     }
 
-    /// Takes the gate `Read` or `Write` without waiting. `reads`: the session holds it `Read`.
-    pub fn try_enter(self: &Arc<Gate>, mode: Mode, reads: bool) -> Option<Hold> {
+    /// Takes the metadata lock `Read` or `Write` without waiting. `reads`: the session holds it `Read`.
+    pub fn try_enter(self: &Arc<MetadataLock>, mode: Mode, reads: bool) -> Option<Hold> {
         let bar = if reads { mode.barred_by() & !EXCLUSIVE } else { mode.barred_by() };
         // Whoever waits looks without touching: backing out of the count wakes all who wait, and so would
         // wake itself for ever.
@@ -161,13 +161,13 @@ impl Gate {
             return None;
         }
         let before = self.word.fetch_add(mode.unit(), Ordering::Acquire);
-        let hold = Hold { gate: self.clone(), mode };
+        let hold = Hold { mdl: self.clone(), mode };
         (before & bar == 0).then_some(hold)
     }
 
-    /// Takes the gate `Read` or `Write`. `reads`: the session holds it `Read`.
+    /// Takes the metadata lock `Read` or `Write`. `reads`: the session holds it `Read`.
     pub async fn enter(
-        self: &Arc<Gate>,
+        self: &Arc<MetadataLock>,
         mode: Mode,
         reads: bool,
         patience: &mut Patience<'_>,
@@ -177,39 +177,44 @@ impl Gate {
             (_, false) => Want::Write,
             (_, true) => Want::WriteToo,
         };
-        self.wait(want, patience, |gate| gate.try_enter(mode, reads)).await
+        self.wait(want, patience, |mdl| mdl.try_enter(mode, reads)).await
     }
 
-    /// Takes the gate `ReadLock` or `Exclusive`: announces, then waits until nobody is in the way.
-    pub async fn lock(self: &Arc<Gate>, mode: Mode, patience: &mut Patience<'_>) -> Result<Hold, SqlError> {
+    /// Takes the metadata lock `ReadLock` or `Exclusive`: announces, then waits until nobody is in the way.
+    pub async fn lock(
+        self: &Arc<MetadataLock>,
+        mode: Mode,
+        patience: &mut Patience<'_>,
+    ) -> Result<Hold, SqlError> {
         let (announce, then, in_the_way) = match mode {
             Mode::ReadLock => (Want::AnnounceReadLock, Want::NoWriters, WRITERS),
             _ => (Want::AnnounceExclusive, Want::Nobody, !EXCLUSIVE),
         };
-        let hold = self.wait(announce, patience, |gate| gate.try_announce(mode)).await?;
+        let hold = self.wait(announce, patience, |mdl| mdl.try_announce(mode)).await?;
         patience.also_holds(&hold);
-        let free = |gate: &Arc<Gate>| (gate.word.load(Ordering::Acquire) & in_the_way == 0).then_some(());
+        let free =
+            |mdl: &Arc<MetadataLock>| (mdl.word.load(Ordering::Acquire) & in_the_way == 0).then_some(());
         self.wait(then, patience, free).await?;
         Ok(hold)
     }
 
-    /// Takes the gate of a lock that users have named, which nobody enters. Whether it `may` is asked at each
-    /// attempt; [`Gate::wake`] makes all who wait try again.
+    /// Takes the metadata lock of a lock that users have named, which nobody enters. Whether it `may` is
+    /// asked at each attempt; [`MetadataLock::wake`] makes all who wait try again.
     pub async fn lock_for_user(
-        self: &Arc<Gate>,
+        self: &Arc<MetadataLock>,
         patience: &mut Patience<'_>,
         may: impl Fn() -> bool,
     ) -> Result<Hold, SqlError> {
-        let attempt = |gate: &Arc<Gate>| if may() { gate.try_announce(Mode::Exclusive) } else { None };
+        let attempt = |mdl: &Arc<MetadataLock>| if may() { mdl.try_announce(Mode::Exclusive) } else { None };
         self.wait(Want::UserLock, patience, attempt).await
     }
 
     /// The same without waiting, for whoever may.
-    pub fn try_lock_for_user(self: &Arc<Gate>) -> Option<Hold> {
+    pub fn try_lock_for_user(self: &Arc<MetadataLock>) -> Option<Hold> {
         self.try_announce(Mode::Exclusive)
     }
 
-    fn try_announce(self: &Arc<Gate>, mode: Mode) -> Option<Hold> {
+    fn try_announce(self: &Arc<MetadataLock>, mode: Mode) -> Option<Hold> {
         let before = self.word.load(Ordering::Acquire);
         let full = mode == Mode::ReadLock && (before & READ_LOCKS) / READ_LOCK >= READ_LOCKS_MAX;
         if before & EXCLUSIVE != 0 || full {
@@ -220,7 +225,7 @@ impl Gate {
             _ => self.word.fetch_add(READ_LOCK, Ordering::AcqRel),
         };
         match (before & EXCLUSIVE == 0, mode) {
-            (true, _) => Some(Hold { gate: self.clone(), mode }),
+            (true, _) => Some(Hold { mdl: self.clone(), mode }),
             // The bit is another's.
             (false, Mode::Exclusive) => None,
             (false, _) => {
@@ -230,13 +235,13 @@ impl Gate {
         }
     }
 
-    /// Waits until `attempt` gives something: for `patience`, and unless that closes a circle whose victim it
+    /// Waits until `attempt` gives something: for `patience`, and unless that closes a cycle whose victim it
     /// is.
     async fn wait<T>(
-        self: &Arc<Gate>,
+        self: &Arc<MetadataLock>,
         want: Want,
         patience: &mut Patience<'_>,
-        attempt: impl Fn(&Arc<Gate>) -> Option<T>,
+        attempt: impl Fn(&Arc<MetadataLock>) -> Option<T>,
     ) -> Result<T, SqlError> {
         let Patience { waits, holds, deadline } = patience;
         let mut place: Option<Place<'_>> = None;
@@ -280,7 +285,7 @@ impl Gate {
 
 impl Drop for Hold {
     fn drop(&mut self) {
-        self.gate.release(self.mode);
+        self.mdl.release(self.mode);
     }
 }
 

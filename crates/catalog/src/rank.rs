@@ -12,11 +12,11 @@ pub const SHORT: Rank = rank::LEAF;
 pub static DICTIONARY: LatchClass = LatchClass::new("dict_operation_lock");
 /// Shards of the statement cache.
 pub static STATEMENT_CACHE: LatchClass = LatchClass::mutexes("statement_cache_mutex");
-/// Those who wait at metadata gates.
+/// Those who wait for metadata locks.
 pub static METADATA: LatchClass = LatchClass::mutexes("mdl_waiters_mutex");
 /// Names that statements are giving.
 pub static METADATA_NAMES: LatchClass = LatchClass::mutexes("mdl_names_mutex");
 /// Locks that users have named, by name.
 pub static USER_LOCKS: LatchClass = LatchClass::mutexes("user_locks_mutex");
-/// Waits at metadata gates, written down.
-pub static METADATA_CIRCLES: LatchClass = LatchClass::mutexes("mdl_circles_mutex");
+/// Waits at metadata locks, written down.
+pub static METADATA_DEADLOCKS: LatchClass = LatchClass::mutexes("mdl_deadlocks_mutex");

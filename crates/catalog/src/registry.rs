@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 use turnstile_engine::interrupt::Interrupt;
-use turnstile_engine::session_card::SessionCard;
+use turnstile_engine::session_status::SessionStatus;
 use turnstile_engine::tally::RowTotals;
 
 use crate::accounts::AccountName;
@@ -68,7 +68,7 @@ pub struct Entry {
     /// Kills reach the session through it.
     pub interrupt: Arc<Interrupt>,
     /// What its transactions tell about themselves.
-    pub card: Arc<SessionCard>,
+    pub status: Arc<SessionStatus>,
     command: AtomicU8,
     since_us: AtomicU64,
     idle_max_s: AtomicU64,
@@ -157,7 +157,7 @@ impl Entry {
 pub struct Listed {
     entry: Arc<Entry>,
     /// What its transactions tell about themselves.
-    pub card: Arc<SessionCard>,
+    pub status: Arc<SessionStatus>,
     /// User, host and database, as they were when the list was made; a change of them ends the list
     /// ([`Registry::renamed`]).
     pub names: Names,
@@ -166,7 +166,7 @@ pub struct Listed {
 impl Listed {
     fn of(entry: &Arc<Entry>) -> Listed {
         let names = entry.look(|shown| shown.names.clone());
-        Listed { entry: entry.clone(), card: entry.card.clone(), names }
+        Listed { entry: entry.clone(), status: entry.status.clone(), names }
     }
 
     /// Looks at the text of the statement that it runs; none between statements. A statement that begins or
@@ -262,7 +262,7 @@ impl Registry {
         let entry = Arc::new(Entry {
             id,
             interrupt,
-            card: Arc::new(SessionCard::new(id)),
+            status: Arc::new(SessionStatus::new(id)),
             command: AtomicU8::new(Command::Sleep as u8),
             since_us: AtomicU64::new(self.now_us()),
             idle_max_s: AtomicU64::new(u64::MAX),
@@ -324,7 +324,7 @@ impl Registry {
             let mut sessions = self.sessions.lock();
             (sessions.list(), sessions.ended.rows)
         };
-        list.iter().for_each(|one| rows.add(one.card.rows()));
+        list.iter().for_each(|one| rows.add(one.status.rows()));
         rows
     }
 

@@ -146,7 +146,7 @@ impl SessionState {
         let warnings = Warnings::new();
         warnings.set_limits(settings.max_error_count, settings.sql_notes);
         memory.set_limit(settings.connection_memory_limit);
-        entry.card.count_locks_by(memory.clone());
+        entry.status.count_locks_by(memory.clone());
         SessionState {
             catalog,
             id,

@@ -1,4 +1,4 @@
-//! A deadline for the waits of this layer: metadata gates, SLEEP, GET_LOCK. Cold path only.
+//! A deadline for the waits of this layer: metadata locks, SLEEP, GET_LOCK. Cold path only.
 
 use std::future::poll_fn;
 use std::sync::Arc;

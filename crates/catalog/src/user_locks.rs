@@ -8,23 +8,23 @@
 //! lasts as many seconds as GET_LOCK says, for ever if that is negative, and ends with the statement when it
 //! is killed.
 //!
-//! **Data.** A lock is a metadata gate ([`crate::mdl`]) that is held `Exclusive`, and the connection id of
+//! **Data.** A lock is a metadata lock ([`crate::mdl`]) that is held `Exclusive`, and the connection id of
 //! who holds it. [`UserLocks`] finds it by name as long as somebody holds it or waits for it. What a session
 //! holds, with counts, is its own list ([`HeldLocks`]).
 //!
-//! **Waiting** is waiting at a gate: no thread is held, and a circle of sessions that wait for each other's
-//! locks, also through tables' gates, is found when it closes. Who gives up gets 3058 if it waits for a
-//! user's lock; it keeps what it holds, as in MySQL. Statements on rows lose before locks of users, and those
-//! before DDL and LOCK TABLES. Who came first gets the lock first.
+//! **Waiting** is waiting for a metadata lock: no thread is held, and a cycle of sessions that wait for each
+//! other's locks, also through tables' metadata locks, is found when it closes. Who gives up gets 3058 if it
+//! waits for a user's lock; it keeps what it holds, as in MySQL. Statements on rows lose before locks of
+//! users, and those before DDL and LOCK TABLES. Who came first gets the lock first.
 //!
 //! **Order.** Who wants a lock draws a ticket and stands in line. A release wakes all of them, and only the
-//! first in line tries the gate; who leaves the line, with the lock or without, wakes the rest after the
-//! ticket is gone. Each has left its waker at the gate before it looks whether it is the first, so whoever
-//! has become the first meanwhile either sees that or is woken.
+//! first in line tries the metadata lock; who leaves the line, with the lock or without, wakes the rest after
+//! the ticket is gone. Each has left its waker at the metadata lock before it looks whether it is the first,
+//! so whoever has become the first meanwhile either sees that or is woken.
 //!
 //! **Race argument.** A lock is taken out of the map, under the map's mutex, by whoever leaves it last:
 //! nobody else has a reference then, and who looks it up does so under the same mutex. So all who know a name
-//! at one moment know the same gate.
+//! at one moment know the same metadata lock.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -32,7 +32,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use turnstile_sys::ranked::RankedMutex;
 
-use crate::mdl::{Gate, Hold, Patience};
+use crate::mdl::{Hold, MetadataLock, Patience};
 use crate::rank;
 use turnstile_values::error::{SqlError, SqlResult};
 use turnstile_values::memory::{Charge, dropping};
@@ -47,7 +47,7 @@ const NAME_SHOWN_MAX: usize = 192;
 /// A lock that somebody holds or waits for.
 #[derive(Debug)]
 struct UserLock {
-    gate: Arc<Gate>,
+    mdl: Arc<MetadataLock>,
     /// Connection id of the holder; 0: nobody.
     owner: AtomicU64,
     line: RankedMutex<Line>,
@@ -56,7 +56,7 @@ struct UserLock {
 impl Default for UserLock {
     fn default() -> Self {
         let line = RankedMutex::new(rank::SHORT, &rank::USER_LOCKS, Line::default());
-        UserLock { gate: Arc::default(), owner: AtomicU64::new(0), line }
+        UserLock { mdl: Arc::default(), owner: AtomicU64::new(0), line }
     }
 }
 
@@ -95,7 +95,7 @@ impl Drop for PlaceInLine<'_> {
             !line.tickets.is_empty()
         };
         if others {
-            self.lock.gate.wake();
+            self.lock.mdl.wake();
         }
     }
 }
@@ -187,7 +187,7 @@ impl UserLocks {
         let known = self.know(name);
         let lock = known.lock.as_deref().expect("a reference has its lock until it is dropped");
         let place = PlaceInLine::at_the_end(lock);
-        let hold = if place.is_first() { lock.gate.try_lock_for_user() } else { None };
+        let hold = if place.is_first() { lock.mdl.try_lock_for_user() } else { None };
         drop(place);
         let hold = Some(hold?);
         lock.owner.store(connection, Ordering::Release);
@@ -204,7 +204,7 @@ impl UserLocks {
         let known = self.know(name);
         let lock = known.lock.as_deref().expect("a reference has its lock until it is dropped");
         let place = PlaceInLine::at_the_end(lock);
-        let outcome = lock.gate.lock_for_user(patience, || place.is_first()).await;
+        let outcome = lock.mdl.lock_for_user(patience, || place.is_first()).await;
         drop(place);
         match outcome {
             Ok(hold) => {
@@ -254,12 +254,12 @@ impl HeldLocks {
 
     /// Lets go of everything; how often it was taken.
     pub fn release_all(&mut self) -> u64 {
-        // Each is taken out of what all sessions share, and nothing gives way meanwhile.
+        // Each is taken out of what all sessions share, and nothing yields meanwhile.
         dropping(self.held.len().saturating_mul(PARTS));
         std::mem::take(&mut self.held).into_values().map(|lock| lock.times).sum()
     }
 
-    /// The gates that it holds.
+    /// The metadata locks that it holds.
     pub fn holds(&self) -> impl Iterator<Item = &Hold> {
         self.held.values().filter_map(|lock| lock.hold.as_ref())
     }

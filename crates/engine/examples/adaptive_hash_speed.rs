@@ -57,7 +57,7 @@ fn options() -> TxnOptions {
         autocommit: true,
         lock_wait_timeout_ms: 50_000,
         interrupt: Arc::new(Interrupt::new()),
-        card: Default::default(),
+        status: Default::default(),
     }
 }
 

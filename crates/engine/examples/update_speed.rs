@@ -96,7 +96,7 @@ fn main() -> turnstile_engine::Result<()> {
         autocommit: true,
         lock_wait_timeout_ms: 50_000,
         interrupt: Arc::new(Interrupt::new()),
-        card: Default::default(),
+        status: Default::default(),
     };
     let key = 1u32.to_be_bytes();
     let mut txn = engine.begin(options.clone());

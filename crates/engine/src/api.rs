@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::ids::{IndexId, TableId};
 use crate::interrupt::Interrupt;
 pub use crate::isolation::Isolation;
-use crate::session_card::SessionCard;
+use crate::session_status::SessionStatus;
 pub use crate::settings::Settings;
 
 /// The index whose rows belong to the data dictionary of the layer above. It always exists.
@@ -29,8 +29,8 @@ pub struct TxnOptions {
     pub lock_wait_timeout_ms: u64,
     /// The session's interrupt: a kill reaches the transaction wherever it waits.
     pub interrupt: Arc<Interrupt>,
-    /// Whose transaction it is, for those who look.
-    pub card: Arc<SessionCard>,
+    /// Whose transaction it is, for monitoring.
+    pub status: Arc<SessionStatus>,
 }
 
 /// Tells secondary keys of a row; the only thing the engine asks of whoever encoded the row.
@@ -182,7 +182,7 @@ pub struct ScanSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Savepoint(pub u64);
 
-/// What purge is doing, for those who look; counts since the engine was opened.
+/// What purge is doing, for monitoring; counts since the engine was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PurgeStatus {
     /// A round is under way.

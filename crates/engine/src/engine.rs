@@ -40,8 +40,8 @@ const PURGE_IDLE: Duration = Duration::from_millis(50);
 const PURGE_PAUSE: Duration = Duration::from_millis(5);
 /// How long purge sleeps after a round that `innodb_max_purge_size` has ended.
 const PURGE_BREATH: Duration = Duration::from_micros(500);
-/// For so many rounds a view must have been the oldest before purge looks behind it. A view that lives
-/// shorter keeps little.
+/// For so many rounds a view must have been the oldest before interior purge goes behind it. A view that
+/// lives shorter keeps little.
 const OLD_VIEW_ROUNDS: u32 = 4;
 /// How long the rollback thread sleeps when nobody calls it.
 const ROLLBACK_IDLE: Duration = Duration::from_secs(1);

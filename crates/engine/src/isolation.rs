@@ -1,5 +1,5 @@
-//! Isolation levels. A file of its own, because a session's card names one and the options of a transaction
-//! name the card.
+//! Isolation levels. A file of its own, because a session's status names one and the options of a transaction
+//! name the status.
 
 /// Isolation level of a transaction, with InnoDB's meaning of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

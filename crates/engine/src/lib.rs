@@ -16,7 +16,7 @@ pub mod page;
 pub mod rank;
 mod recovery;
 mod row;
-pub mod session_card;
+pub mod session_status;
 pub mod settings;
 pub mod stats;
 pub mod tally;

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicU64;
 #[derive(Debug, Default)]
 pub struct Stats {
     /// What transactions of no session have done: an embedding program, or work of the server's own. Those of
-    /// sessions are counted on their cards.
+    /// sessions are counted on their statuses.
     pub rows: SharedRowCounts,
     /// Transactions whose undo purge has dropped.
     pub purged_transactions: AtomicU64,

@@ -17,11 +17,11 @@ pub async fn yield_now() {
     .await;
 }
 
-/// A statement gives way after this long: a point statement waits for half of it (`./x bench beside-scans`).
+/// A statement yields after this long: a point statement waits for half of it (`./x bench beside-scans`).
 /// The bench also prints what one scan alone takes.
 pub const SLICE: Duration = Duration::from_micros(500);
 
-/// When a statement last gave way, as far as it has looked; None: it has not looked yet.
+/// When a statement last yielded, as far as it has looked; None: it has not looked yet.
 #[derive(Default)]
 pub struct Slice(Option<Instant>);
 

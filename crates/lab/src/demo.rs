@@ -18,7 +18,7 @@ use crate::experiment::flash_sale::{self, CONNECTIONS};
 use crate::hot_row::{self, ITEMS, PLENTY, Variant};
 use crate::house::remove_folder;
 use crate::manifest::manifest;
-use crate::measure::Cells;
+use crate::measure::Measurements;
 use crate::process::{ServerProcess, free_port, scratch_folder};
 use crate::progress::Progress;
 
@@ -84,7 +84,7 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
 
 /// The curve, if it is to take any time: its cells and what is wrong with them.
 fn table(target: &Target, pid: u32, seconds: u64) -> Result<(Vec<Value>, Vec<String>), Box<dyn Error>> {
-    let (mut cells, mut values, mut faults) = (Cells::new(), Vec::new(), Vec::new());
+    let (mut cells, mut values, mut faults) = (Measurements::new(), Vec::new(), Vec::new());
     if seconds == 0 {
         return Ok((values, faults));
     }

@@ -17,7 +17,7 @@ use crate::switch;
 
 /// What one load against one server brought.
 #[derive(Debug)]
-pub struct Cell {
+pub struct Measurement {
     /// Connections.
     pub connections: usize,
     /// The run.
@@ -34,7 +34,7 @@ pub struct Cell {
     pub lost: Option<i64>,
 }
 
-impl Cell {
+impl Measurement {
     /// Transactions a second.
     pub fn tps(&self) -> f64 {
         self.outcome.transactions as f64 / self.outcome.elapsed.as_secs_f64().max(0.001)
@@ -130,7 +130,7 @@ pub fn merged(head: Value, tail: Value) -> Value {
 ///
 /// # Errors
 /// When the connections cannot be opened.
-pub fn measure(contestant: &Contestant, load: &Load, label: &str) -> Result<Cell, ClientError> {
+pub fn measure(contestant: &Contestant, load: &Load, label: &str) -> Result<Measurement, ClientError> {
     let clients = Clients::open(load)?;
     let live = Arc::new(Live::default());
     let over = Arc::new(AtomicBool::new(false));
@@ -147,7 +147,7 @@ pub fn measure(contestant: &Contestant, load: &Load, label: &str) -> Result<Cell
         watcher.join().ok().flatten()
     });
     let used = |after: Option<u64>, before: Option<u64>| Some(after?.saturating_sub(before?));
-    Ok(Cell {
+    Ok(Measurement {
         connections: load.connections,
         outcome,
         server_cpu_us: used(after.0, before.0),
@@ -178,29 +178,34 @@ fn watch_running(
 }
 
 /// The cells of an experiment: who, which setting, and what came of it; figures are medians over the rounds.
-pub struct Cells<K> {
-    all: Vec<(usize, K, Cell)>,
+pub struct Measurements<K> {
+    all: Vec<(usize, K, Measurement)>,
 }
 
-impl<K: Copy + PartialEq> Cells<K> {
+impl<K: Copy + PartialEq> Measurements<K> {
     /// None yet.
-    pub fn new() -> Cells<K> {
-        Cells { all: Vec::new() }
+    pub fn new() -> Measurements<K> {
+        Measurements { all: Vec::new() }
     }
 
     /// Keeps a cell.
-    pub fn add(&mut self, contestant: usize, key: K, cell: Cell) {
+    pub fn add(&mut self, contestant: usize, key: K, cell: Measurement) {
         self.all.push((contestant, key, cell));
     }
 
     /// The median over the rounds of a figure; None if it was never measured.
-    pub fn median(&self, contestant: usize, key: K, figure: impl Fn(&Cell) -> Option<f64>) -> Option<f64> {
+    pub fn median(
+        &self,
+        contestant: usize,
+        key: K,
+        figure: impl Fn(&Measurement) -> Option<f64>,
+    ) -> Option<f64> {
         let cells = self.all.iter().filter(|(who, which, _)| *who == contestant && *which == key);
         median(cells.filter_map(|(.., cell)| figure(cell)).collect())
     }
 
     /// The largest of a figure over the rounds; None if it was never measured.
-    pub fn worst(&self, contestant: usize, key: K, figure: impl Fn(&Cell) -> f64) -> Option<f64> {
+    pub fn worst(&self, contestant: usize, key: K, figure: impl Fn(&Measurement) -> f64) -> Option<f64> {
         let cells = self.all.iter().filter(|(who, which, _)| *who == contestant && *which == key);
         cells.map(|(.., cell)| figure(cell)).reduce(f64::max)
     }
@@ -217,9 +222,9 @@ impl<K: Copy + PartialEq> Cells<K> {
     }
 }
 
-impl<K: Copy + PartialEq> Default for Cells<K> {
+impl<K: Copy + PartialEq> Default for Measurements<K> {
     fn default() -> Self {
-        Cells::new()
+        Measurements::new()
     }
 }
 

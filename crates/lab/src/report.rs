@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::contest::{Contestant, Kind};
 use crate::manifest::manifest;
-use crate::measure::Cell;
+use crate::measure::Measurement;
 use crate::options::Options;
 
 /// A table with right-aligned columns.
@@ -69,7 +69,7 @@ impl Report {
     }
 
     /// Keeps a cell; what is wrong with one of our own makes the whole run fail in the end.
-    pub fn cell(&mut self, contestant: &Contestant, cell: &Cell, head: Value) {
+    pub fn cell(&mut self, contestant: &Contestant, cell: &Measurement, head: Value) {
         let what = cell.json(head);
         if let Some(fault) = cell.fault() {
             self.fault(contestant, format!("{fault}: {what}"));
@@ -77,7 +77,7 @@ impl Report {
         self.cells.push(what);
     }
 
-    /// Keeps a result that is not a [`Cell`].
+    /// Keeps a result that is not a [`Measurement`].
     pub fn value(&mut self, value: Value) {
         self.cells.push(value);
     }

@@ -32,7 +32,7 @@ use crate::clients::{Clients, Live, Load, Outcome, new_histogram};
 use crate::contest::Contestant;
 use crate::dice::dice;
 use crate::interval::Interval;
-use crate::measure::Cell;
+use crate::measure::Measurement;
 use crate::process::{cpu_us, fine_cpu_us, machine_cpu_us, thread_count};
 use crate::progress::Progress;
 use crate::report::figure;
@@ -146,7 +146,7 @@ impl Compared {
 /// What both positions brought.
 pub struct Sliced {
     /// A cell for each position; errors and broken connections are those of the whole run.
-    pub cells: [Cell; 2],
+    pub cells: [Measurement; 2],
     /// Position 0 against position 1, block by block.
     pub blocks: Vec<Block>,
     /// Rows acknowledged as affected in the whole run, settling included.
@@ -239,7 +239,7 @@ pub fn measure_sliced(
     let share = |sum: Sum| {
         client.map(|used| (used as f64 * sum.transactions as f64 / outcome.transactions.max(1) as f64) as u64)
     };
-    let cells = [0, 1].map(|position| Cell {
+    let cells = [0, 1].map(|position| Measurement {
         connections: load.connections,
         outcome: Outcome {
             elapsed: sums[position].time,

@@ -24,7 +24,7 @@ pub struct Status {
     aborted_connects: AtomicU64,
     aborted_clients: AtomicU64,
     refused_for_limit: AtomicU64,
-    gate_waits: AtomicU64,
+    metadata_waits: AtomicU64,
     sleeps: AtomicU64,
     max_used_connections: AtomicU64,
     public_key: OnceLock<Box<str>>,
@@ -69,14 +69,14 @@ impl Status {
         self.refused_for_limit.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A session waits for a table's metadata gate.
-    pub fn gate_wait(&self) {
-        self.gate_waits.fetch_add(1, Ordering::Relaxed);
+    /// A session waits for a table's metadata lock.
+    pub fn metadata_wait(&self) {
+        self.metadata_waits.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How often sessions waited for a metadata gate.
-    pub fn gate_waits(&self) -> u64 {
-        self.gate_waits.load(Ordering::Relaxed)
+    /// How often sessions waited for a metadata lock.
+    pub fn metadata_waits(&self) -> u64 {
+        self.metadata_waits.load(Ordering::Relaxed)
     }
 
     /// A session waits in SLEEP.

@@ -16,7 +16,7 @@ pub const LINGER: Duration = Duration::from_micros(50);
 const LONE_TURNS: u32 = 32;
 
 /// A place in the slab.
-pub struct Slot {
+pub struct TaskSlot {
     pub handle: Arc<TaskWaker>,
     pub socket: Socket,
     pub readiness: Arc<Readiness>,
@@ -25,13 +25,13 @@ pub struct Slot {
 /// Sessions and ready lists of a group.
 #[derive(Default)]
 pub struct Core {
-    pub slots: Vec<Option<Slot>>,
+    pub slots: Vec<Option<TaskSlot>>,
     pub free: Vec<u32>,
     /// Ready, not yet sorted by priority.
     pub ready: Vec<u32>,
     pub high: VecDeque<u32>,
     pub low: VecDeque<u32>,
-    /// Statements that gave way; one of them runs in each turn.
+    /// Statements that yielded; one of them runs in each turn.
     pub yielded: VecDeque<u32>,
     /// Since when low ones have been made to wait for high ones.
     pub low_since: Option<Instant>,

@@ -10,7 +10,7 @@ use turnstile_sys::sync::atomic::Ordering;
 use turnstile_sys::sync::{MutexGuard, thread};
 use turnstile_sys::{aside, due, handoff, relief};
 
-use super::core::{Core, LINGER, Slot};
+use super::core::{Core, LINGER, TaskSlot};
 use super::events::{Event, Told, tell};
 use super::group::{Group, Member};
 use super::task::{NOBODY, NewTask, TaskWaker, Work, drop_session, next_handed, take_woken};
@@ -170,14 +170,14 @@ impl Group {
         let (new_tasks, ended) = (std::mem::take(&mut mail.new_tasks), std::mem::take(&mut mail.ended));
         drop(mail);
         for index in ended {
-            self.bury(core, index);
+            self.remove_task(core, index);
         }
         for task in new_tasks {
-            self.adopt(core, task);
+            self.insert_task(core, task);
         }
     }
 
-    fn adopt(&self, core: &mut Core, task: NewTask) {
+    fn insert_task(&self, core: &mut Core, task: NewTask) {
         let NewTask { connection, socket, readiness, session } = task;
         let index = core.free.pop().unwrap_or_else(|| {
             core.slots.push(None);
@@ -191,12 +191,12 @@ impl Group {
         let handle = TaskWaker::new(index, self.inbox.clone(), session);
         let member = Member { connection, handle: handle.clone(), readiness: readiness.clone() };
         self.roster.lock().insert(index, member);
-        core.slots[index as usize] = Some(Slot { handle, socket, readiness });
+        core.slots[index as usize] = Some(TaskSlot { handle, socket, readiness });
         core.ready.push(index);
     }
 
     /// Frees the place of a session that has ended.
-    fn bury(&self, core: &mut Core, index: u32) {
+    fn remove_task(&self, core: &mut Core, index: u32) {
         if let Some(slot) = core.slots.get_mut(index as usize).and_then(Option::take) {
             self.events.forget(&slot.socket);
             core.free.push(index);

@@ -53,7 +53,7 @@ pub struct WakeFd(OwnedFd);
 impl WakeFd {
     /// Ends the group's sleep, or the next one.
     pub fn wake(&self) {
-        // The counter of an eventfd only overflows after 2^64 - 2 unread rings; nothing to handle.
+        // The counter of an eventfd only overflows after 2^64 - 2 unread wakes; nothing to handle.
         let _ = rustix::io::write(&self.0, &1u64.to_ne_bytes());
     }
 

@@ -70,7 +70,7 @@ pub struct Group {
     pub host: Arc<dyn Host>,
     /// Limits, live.
     pub settings: Arc<Settings>,
-    /// Sessions it has, on their way to it or adopted.
+    /// Sessions it has, on their way to it or inserted.
     pub sessions: AtomicUsize,
     /// Threads that exist.
     pub threads: AtomicUsize,

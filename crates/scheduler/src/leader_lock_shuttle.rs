@@ -28,7 +28,7 @@ use super::{Host, Pool, Readiness, Session, Settings};
 
 /// What a session does next.
 #[derive(Clone, Copy, Debug)]
-enum Step {
+enum Action {
     /// Waits for a token.
     Take,
     /// Gives a token to this one; as a lock that is handed on, if the thread has room for one more task.
@@ -222,13 +222,13 @@ struct Stage {
     came: Condvar,
 }
 
-async fn act(stage: Arc<Stage>, me: usize, script: Vec<Step>, line: Arc<Line>, readiness: Arc<Readiness>) {
+async fn act(stage: Arc<Stage>, me: usize, script: Vec<Action>, line: Arc<Line>, readiness: Arc<Readiness>) {
     let mut unread = 0;
     for step in script {
         match step {
-            Step::Take => poll_fn(|context| stage.purses[me].take(context)).await,
-            Step::Give { to, handed } => stage.purses[to].give(handed),
-            Step::Receive => {
+            Action::Take => poll_fn(|context| stage.purses[me].take(context)).await,
+            Action::Give { to, handed } => stage.purses[to].give(handed),
+            Action::Receive => {
                 poll_fn(|_| {
                     if unread == 0 {
                         match readiness.read(2, || line.receive(2)) {
@@ -241,7 +241,7 @@ async fn act(stage: Arc<Stage>, me: usize, script: Vec<Step>, line: Arc<Line>, r
                 })
                 .await;
             }
-            Step::Commit => {
+            Action::Commit => {
                 let position = stage.machine.appended.fetch_add(1, Ordering::SeqCst) + 1;
                 let mut wait = pin!(stage.machine.synced.wait(position));
                 poll_fn(|context| {
@@ -254,9 +254,9 @@ async fn act(stage: Arc<Stage>, me: usize, script: Vec<Step>, line: Arc<Line>, r
                 .await
                 .unwrap();
             }
-            Step::GiveWay => yield_now().await,
-            Step::StepAside => aside::step().await,
-            Step::Hold => linger(),
+            Action::GiveWay => yield_now().await,
+            Action::StepAside => aside::step().await,
+            Action::Hold => linger(),
         }
     }
     *stage.over.lock() += 1;
@@ -264,7 +264,7 @@ async fn act(stage: Arc<Stage>, me: usize, script: Vec<Step>, line: Arc<Line>, r
 }
 
 /// Scripts for the sessions, and whom the client serves in turn.
-fn write_scripts(cast: Cast) -> (Vec<Vec<Step>>, Vec<usize>) {
+fn write_scripts(cast: Cast) -> (Vec<Vec<Action>>, Vec<usize>) {
     let mut rng = shuttle::rand::thread_rng();
     let mut scripts = vec![Vec::new(); cast.sessions];
     let mut client = Vec::new();
@@ -280,18 +280,18 @@ fn write_scripts(cast: Cast) -> (Vec<Vec<Step>>, Vec<usize>) {
         match kind {
             0 => {
                 let to = (me + rng.gen_range(1..cast.sessions)) % cast.sessions;
-                scripts[me].push(Step::Give { to, handed: rng.gen_bool(0.6) });
-                scripts[to].push(Step::Take);
+                scripts[me].push(Action::Give { to, handed: rng.gen_bool(0.6) });
+                scripts[to].push(Action::Take);
             }
             1 => {
                 client.push(me);
-                scripts[me].push(Step::Receive);
+                scripts[me].push(Action::Receive);
             }
             _ => scripts[me].push(match rng.gen_range(0..5) {
-                0 => Step::GiveWay,
-                1 | 2 if cast.has_aside => Step::StepAside,
-                3 => Step::Commit,
-                _ => Step::Hold,
+                0 => Action::GiveWay,
+                1 | 2 if cast.has_aside => Action::StepAside,
+                3 => Action::Commit,
+                _ => Action::Hold,
             }),
         }
     }

@@ -44,7 +44,7 @@ pub struct Work {
 pub struct Mail {
     /// Tasks woken by other threads.
     pub ready: Vec<u32>,
-    /// Sessions to adopt.
+    /// Sessions to insert.
     pub new_tasks: Vec<NewTask>,
     /// Tasks that ended in the hands of a thread without the leader lock.
     pub ended: Vec<u32>,
@@ -99,7 +99,7 @@ struct Woken {
     /// The task being polled.
     current: u32,
     others: Vec<u32>,
-    /// Tasks that woke themselves while they were polled: long statements that give way.
+    /// Tasks that woke themselves while they were polled: long statements that yield.
     yielded: Vec<u32>,
     /// Tasks of any group that hold a lock now and are to run on this thread next.
     handed: VecDeque<Arc<TaskWaker>>,
@@ -124,7 +124,7 @@ pub fn enter_group(group: usize) {
     WOKEN.with(|woken| woken.borrow_mut().group = group);
 }
 
-/// Moves what this thread has woken into `ready`, and what gave way into `yielded`; then says which task is
+/// Moves what this thread has woken into `ready`, and what yielded into `yielded`; then says which task is
 /// polled next.
 pub fn take_woken(ready: &mut Vec<u32>, yielded: &mut impl Extend<u32>, next: u32) {
     WOKEN.with(|woken| {
@@ -172,7 +172,7 @@ impl TaskWaker {
         })
     }
 
-    /// The task has ended: drops its future, now or when it comes back. It also breaks the circle of the
+    /// The task has ended: drops its future, now or when it comes back. It also breaks the cycle of the
     /// task, its future and the future's waker.
     pub fn close(&self) {
         if let Some(work) = self.task_cell.close() {

@@ -3,17 +3,17 @@
 use std::task::{Context, Poll};
 
 use smallvec::SmallVec;
-use turnstile_session::cell::Cell;
 use turnstile_session::charset::Charset;
 use turnstile_session::collation::Collation;
 use turnstile_session::error::SqlError;
+use turnstile_session::field::FieldRef;
 use turnstile_session::sink::{ColumnMeta, ResultSink};
 use turnstile_session::types::ColumnType;
 use turnstile_session::value::Value;
 
 use crate::stream::Stream;
 use turnstile_wire::result::{
-    convert_row, converted_set, put_binary_row, put_column, put_text_cells, put_text_row,
+    convert_row, converted_set, put_binary_row, put_column, put_text_fields, put_text_row,
 };
 use turnstile_wire::write::{put_eof, put_lenenc, put_ok};
 
@@ -99,11 +99,11 @@ impl ResultSink for WireSink<'_> {
         self.stream.writer.output.reserve(bytes);
     }
 
-    fn cells(&mut self, row: &[Cell<'_>]) -> Result<(), SqlError> {
+    fn fields(&mut self, row: &[FieldRef<'_>]) -> Result<(), SqlError> {
         if self.binary || self.set.is_some() {
-            return self.row(&row.iter().map(|cell| cell.to_value()).collect::<Vec<_>>());
+            return self.row(&row.iter().map(|field| field.to_value()).collect::<Vec<_>>());
         }
-        put_text_cells(self.stream.writer.begin(), row, &self.types, &mut self.scratch);
+        put_text_fields(self.stream.writer.begin(), row, &self.types, &mut self.scratch);
         self.stream.writer.end();
         self.stream.note_output()
     }

@@ -115,7 +115,7 @@ pub struct Stream {
     tls: Option<Box<rustls::ServerConnection>>,
     input: Vec<u8>,
     read_to: usize,
-    /// Bytes read since it last waited or gave way.
+    /// Bytes read since it last waited or yielded.
     at_once: usize,
     sent: usize,
     /// When the client must have taken more of the answer, while the socket is full.

@@ -20,7 +20,7 @@ pub use turnstile_plan::plan;
 use turnstile_syntax::walk;
 pub use turnstile_syntax::{ast, digest, lexer, parser, template};
 pub use turnstile_values::{
-    cell, charset, collation, context, datetime, decimal, error, json, memory, mixing, sink, types, value,
+    charset, collation, context, datetime, decimal, error, field, json, memory, mixing, sink, types, value,
 };
 use turnstile_values::{key_codec, pulse, stored_width};
 

@@ -1,6 +1,6 @@
 //! The plan of a statement that reads or changes rows, with what is asked before it runs.
 
-use turnstile_engine::session_card::Operation;
+use turnstile_engine::session_status::Operation;
 
 use crate::error::SqlResult;
 use crate::expr::ComparedConstant;
@@ -64,7 +64,7 @@ impl RowPlan {
         })
     }
 
-    /// What the statement does, for those who look.
+    /// What the statement does, for monitoring.
     pub fn operation(&self) -> Operation {
         match &self.kind {
             PlanKind::Query(_) => Operation::FetchingRows,

@@ -1,6 +1,6 @@
 //! A session: what one connection means to SQL. It is a plain value driven by its owner (the server, a test,
 //! an embedding program) one call at a time; a call is a future that waits only where the engine waits, for a
-//! metadata gate, for a slow client ([`crate::sink`]) or in SLEEP.
+//! metadata lock, for a slow client ([`crate::sink`]) or in SLEEP.
 //!
 //! Errors: a method that returns one has already rolled back what MySQL rolls back (the statement, or with
 //! 1213 the transaction) and the session can go on, except after error 1317/1053 with [`Session::is_killed`].
@@ -78,7 +78,7 @@ pub struct Session {
     open: Option<transaction::OpenTxn>,
     /// LOCK TABLES.
     table_locks: Option<Box<lock_tables::TableLocks>>,
-    /// FLUSH TABLES WITH READ LOCK: every table's gate.
+    /// FLUSH TABLES WITH READ LOCK: every table's metadata lock.
     global_read_lock: Option<Vec<Hold>>,
     /// What a statement that defines holds besides tables: its pass, and the names that it gives.
     defining: Vec<Hold>,

@@ -1,4 +1,5 @@
-//! The tables a statement uses, found in its syntax tree: whose gates to hold and whose privileges to check.
+//! The tables a statement uses, found in its syntax tree: whose metadata locks to hold and whose privileges
+//! to check.
 
 use crate::accounts::Privileges;
 use crate::ast::{
@@ -39,7 +40,7 @@ pub struct Used {
 }
 
 impl Used {
-    /// How its gate is held.
+    /// How its metadata lock is held.
     pub fn mode(&self) -> Mode {
         if self.written || self.for_update { Mode::Write } else { Mode::Read }
     }

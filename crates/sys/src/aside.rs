@@ -40,17 +40,17 @@ pub fn take_request() -> bool {
 }
 
 /// What comes next is long and can be done anywhere.
-pub fn step() -> Step {
-    Step { asked: false }
+pub fn step() -> StepAside {
+    StepAside { asked: false }
 }
 
 /// See [`step`].
 #[derive(Debug)]
-pub struct Step {
+pub struct StepAside {
     asked: bool,
 }
 
-impl Future for Step {
+impl Future for StepAside {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {

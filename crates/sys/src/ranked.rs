@@ -56,7 +56,7 @@ impl Held {
         Self::token(rank)
     }
 
-    /// Call after a successful try: trying is allowed against the order, for it cannot close a circle of
+    /// Call after a successful try: trying is allowed against the order, for it cannot close a cycle of
     /// waiters.
     pub fn after_try(rank: Rank) -> Self {
         #[cfg(debug_assertions)]
@@ -129,37 +129,37 @@ mod gate {
     #[cfg(not(any(loom, shuttle)))]
     mod chosen {
         pub(in super::super) use crate::latch::{
-            Latch as Gate, LatchReadGuard as Shared, LatchWriteGuard as Alone,
+            Latch as RankLock, LatchReadGuard as Shared, LatchWriteGuard as Alone,
         };
 
-        pub(in super::super) fn new(class: &'static super::LatchClass) -> Gate {
-            Gate::of_class(class)
+        pub(in super::super) fn new(class: &'static super::LatchClass) -> RankLock {
+            RankLock::of_class(class)
         }
         #[inline]
         #[track_caller]
-        pub(in super::super) fn shared(gate: &Gate) -> Shared<'_> {
+        pub(in super::super) fn shared(gate: &RankLock) -> Shared<'_> {
             gate.read()
         }
         #[inline]
         #[track_caller]
-        pub(in super::super) fn alone(gate: &Gate) -> Alone<'_> {
+        pub(in super::super) fn alone(gate: &RankLock) -> Alone<'_> {
             gate.write()
         }
     }
 
     #[cfg(any(loom, shuttle))]
     mod chosen {
-        pub(in super::super) type Gate = crate::sync::Mutex<()>;
+        pub(in super::super) type RankLock = crate::sync::Mutex<()>;
         pub(in super::super) type Shared<'a> = crate::sync::MutexGuard<'a, ()>;
         pub(in super::super) type Alone<'a> = crate::sync::MutexGuard<'a, ()>;
 
-        pub(in super::super) fn new(_: &'static super::LatchClass) -> Gate {
-            Gate::new(())
+        pub(in super::super) fn new(_: &'static super::LatchClass) -> RankLock {
+            RankLock::new(())
         }
-        pub(in super::super) fn shared(gate: &Gate) -> Shared<'_> {
+        pub(in super::super) fn shared(gate: &RankLock) -> Shared<'_> {
             gate.lock()
         }
-        pub(in super::super) fn alone(gate: &Gate) -> Alone<'_> {
+        pub(in super::super) fn alone(gate: &RankLock) -> Alone<'_> {
             gate.lock()
         }
     }
@@ -170,7 +170,7 @@ mod gate {
 /// A mutex with a place in the order and a class whose waits are counted: a [`Latch`](crate::latch::Latch)
 /// that is only taken exclusively, around a value.
 pub struct RankedMutex<T> {
-    latch: gate::Gate,
+    latch: gate::RankLock,
     #[cfg(debug_assertions)]
     rank: Rank,
     value: UnsafeCell<T>,

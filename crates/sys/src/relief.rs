@@ -8,7 +8,7 @@
 //!                                        relieve() ─────────────────────────────── takes over all other tasks
 //!   end(): whether that happened
 //! ```
-//! A future gives way at its waits. What computes one value (a function on a long text, a row with thousands
+//! A future yields at its waits. What computes one value (a function on a long text, a row with thousands
 //! of calls) has none: it calls [`worked`] now and then instead, as it looks for KILL, and no clock is read
 //! before it does. The host hires; who is below knows that it takes long; neither knows the other. All of it
 //! is state of one thread, so there is no race in it, and on a thread without a host nothing happens.

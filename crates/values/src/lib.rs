@@ -1,7 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
-pub mod cell;
 pub mod charset;
 pub mod collation;
 pub mod context;
@@ -10,6 +9,7 @@ pub mod datum;
 pub mod decimal;
 mod digits;
 pub mod error;
+pub mod field;
 pub mod json;
 pub mod key_codec;
 pub mod lookup;

@@ -41,7 +41,7 @@ pub use held::{Held, LARGE_BYTES, Metered, NoMeter, STEPS_NOTED, is_step_noted};
 pub use many::{Many, dropping};
 
 use turnstile_engine::Error as EngineError;
-use turnstile_engine::session_card::LockMemory;
+use turnstile_engine::session_status::LockMemory;
 
 use crate::error::SqlResult;
 

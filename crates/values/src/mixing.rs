@@ -54,7 +54,7 @@ impl Party {
         self.traits.derivation
     }
 
-    /// Whether its character set can hold the other's texts, and the other gives way.
+    /// Whether its character set can hold the other's texts, and the other yields.
     fn holds(self, other: Party) -> bool {
         let (own, others) = (self.collation.set(), other.collation.set());
         let (stronger, as_strong) =

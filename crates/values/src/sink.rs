@@ -11,9 +11,9 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
-use crate::cell::Cell;
 use crate::collation::Collation;
 use crate::error::SqlError;
+use crate::field::FieldRef;
 use crate::mixing::Traits;
 use crate::types::{ColumnType, column_flag};
 use crate::value::Value;
@@ -176,8 +176,8 @@ pub trait ResultSink: Send {
     /// One row, as many values as columns.
     fn row(&mut self, row: &[Value]) -> Result<(), SqlError>;
     /// One row of borrowed fields. Who can take them as they are, without a value each, should.
-    fn cells(&mut self, row: &[Cell<'_>]) -> Result<(), SqlError> {
-        self.row(&row.iter().map(|cell| cell.to_value()).collect::<Vec<_>>())
+    fn fields(&mut self, row: &[FieldRef<'_>]) -> Result<(), SqlError> {
+        self.row(&row.iter().map(|field| field.to_value()).collect::<Vec<_>>())
     }
     /// About so many bytes of rows are to come.
     fn reserve(&mut self, bytes: usize) {

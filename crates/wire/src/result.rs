@@ -4,13 +4,13 @@
 use std::borrow::Cow;
 
 use smallvec::SmallVec;
-use turnstile_values::cell::Cell;
 use turnstile_values::charset::Charset;
 use turnstile_values::collation::Collation;
 use turnstile_values::datetime::{
     Date, DateRules, DateTime, SECOND_US, TIME_MAX_US, Time, parse_date_time, parse_time as parse_clock,
 };
 use turnstile_values::decimal::Decimal;
+use turnstile_values::field::FieldRef;
 use turnstile_values::sink::ColumnMeta;
 use turnstile_values::types::{ColumnType, wire_type};
 use turnstile_values::value::{Value, parse_double_prefix, to_text, write_text};
@@ -134,16 +134,16 @@ fn put_text_value(out: &mut Vec<u8>, value: &Value, column_type: &ColumnType, sc
 
 /// Appends a row of borrowed fields in text form. Columns of computed tables have no display width, so a
 /// number is its digits.
-pub fn put_text_cells(out: &mut Vec<u8>, row: &[Cell<'_>], types: &[ColumnType], scratch: &mut Vec<u8>) {
-    for (cell, column_type) in row.iter().zip(types) {
-        match cell {
-            Cell::Null => out.push(NULL_MARK),
-            Cell::UInt(number) | Cell::Digits(number) => put_lenenc_digits(out, *number),
-            Cell::Int(number @ 0..) => put_lenenc_digits(out, number.unsigned_abs()),
-            Cell::Int(number) => put_text_value(out, &Value::Int(*number), column_type, scratch),
-            Cell::Text(text) => put_lenenc_bytes(out, text.as_bytes()),
-            Cell::Bytes(text) => put_lenenc_bytes(out, text),
-            Cell::Value(value) => put_text_value(out, value, column_type, scratch),
+pub fn put_text_fields(out: &mut Vec<u8>, row: &[FieldRef<'_>], types: &[ColumnType], scratch: &mut Vec<u8>) {
+    for (field, column_type) in row.iter().zip(types) {
+        match field {
+            FieldRef::Null => out.push(NULL_MARK),
+            FieldRef::UInt(number) | FieldRef::Digits(number) => put_lenenc_digits(out, *number),
+            FieldRef::Int(number @ 0..) => put_lenenc_digits(out, number.unsigned_abs()),
+            FieldRef::Int(number) => put_text_value(out, &Value::Int(*number), column_type, scratch),
+            FieldRef::Text(text) => put_lenenc_bytes(out, text.as_bytes()),
+            FieldRef::Bytes(text) => put_lenenc_bytes(out, text),
+            FieldRef::Value(value) => put_text_value(out, value, column_type, scratch),
         }
     }
 }

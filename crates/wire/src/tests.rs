@@ -7,11 +7,11 @@ use super::capability::{client, com};
 use super::command::{self, Command};
 use super::handshake::{First, Greeting, OFFERED, parse_change_user, parse_first, put_greeting};
 use super::read::{Cursor, Malformed};
-use super::result::{WrongParameter, parse_parameters, put_text_cells, put_text_row};
+use super::result::{WrongParameter, parse_parameters, put_text_fields, put_text_row};
 use super::write::{PacketWriter, put_lenenc, put_lenenc_bytes};
 use super::{HEADER_BYTES, PAYLOAD_BYTES_MAX};
-use turnstile_values::cell::Cell;
 use turnstile_values::datetime::DateTime;
+use turnstile_values::field::FieldRef;
 use turnstile_values::types::ColumnType;
 use turnstile_values::value::Value;
 
@@ -188,25 +188,25 @@ fn borrowed_fields_are_written_as_values_are() {
         (DateTime::from_unix_us(1_700_000_000_000_000, 0).expect("a moment"), Value::Double(0.5));
     let moment = Value::DateTime(moment);
     let long = "x".repeat(300);
-    let number = |cell| (cell, ColumnType::BIGINT);
-    let text = |cell| (cell, ColumnType::varchar(64));
+    let number = |field| (field, ColumnType::BIGINT);
+    let text = |field| (field, ColumnType::varchar(64));
     let fields = [
-        number(Cell::Null),
-        number(Cell::UInt(0)),
-        number(Cell::UInt(u64::MAX)),
-        number(Cell::Int(7)),
-        number(Cell::Int(i64::MIN)),
-        text(Cell::Digits(4711)),
-        text(Cell::Text("")),
-        text(Cell::Text(&long)),
-        text(Cell::Bytes(b"bytes")),
-        (Cell::Value(&half), ColumnType::Double { unsigned: false, digits: None, zerofill: false }),
-        (Cell::Value(&moment), ColumnType::DateTime { fsp: 0 }),
+        number(FieldRef::Null),
+        number(FieldRef::UInt(0)),
+        number(FieldRef::UInt(u64::MAX)),
+        number(FieldRef::Int(7)),
+        number(FieldRef::Int(i64::MIN)),
+        text(FieldRef::Digits(4711)),
+        text(FieldRef::Text("")),
+        text(FieldRef::Text(&long)),
+        text(FieldRef::Bytes(b"bytes")),
+        (FieldRef::Value(&half), ColumnType::Double { unsigned: false, digits: None, zerofill: false }),
+        (FieldRef::Value(&moment), ColumnType::DateTime { fsp: 0 }),
     ];
-    let (cells, types): (Vec<Cell<'_>>, Vec<ColumnType>) = fields.into_iter().unzip();
-    let values: Vec<Value> = cells.iter().map(|cell| cell.to_value()).collect();
+    let (fields, types): (Vec<FieldRef<'_>>, Vec<ColumnType>) = fields.into_iter().unzip();
+    let values: Vec<Value> = fields.iter().map(|field| field.to_value()).collect();
     let (mut borrowed, mut owned) = (Vec::new(), Vec::new());
-    put_text_cells(&mut borrowed, &cells, &types, &mut Vec::new());
+    put_text_fields(&mut borrowed, &fields, &types, &mut Vec::new());
     put_text_row(&mut owned, &values, &types, &mut Vec::new());
     assert_eq!(borrowed, owned);
 }

@@ -1,6 +1,6 @@
 //! Encoding: packets appended to one output buffer, headers filled in when a payload is complete.
 
-use turnstile_values::cell::Digits;
+use turnstile_values::field::Digits;
 
 use super::{HEADER_BYTES, PAYLOAD_BYTES_MAX};
 

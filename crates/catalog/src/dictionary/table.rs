@@ -1,8 +1,9 @@
 //! A table as SQL sees it: columns, keys, and how its rows and keys become bytes.
 //!
 //! [`Definition`] is what the dictionary keeps; [`Table`] is a definition made ready for use and never
-//! changes. DDL makes a new `Table` that shares gate and counters with the old one. A statement takes the
-//! gate, then looks the table up again: what it finds then stays true while it holds the gate.
+//! changes. DDL makes a new `Table` that shares metadata lock and counters with the old one. A statement
+//! takes the metadata lock, then looks the table up again: what it finds then stays true while it holds the
+//! metadata lock.
 
 mod bytes;
 
@@ -21,7 +22,7 @@ use turnstile_values::value::Value;
 
 use super::check::{self, BoundCheck, Check};
 use super::foreign_key::ForeignKey;
-use crate::mdl::Gate;
+use crate::mdl::MetadataLock;
 use crate::row_codec::{RowLayout, RowView};
 
 /// What a column holds when INSERT does not say.
@@ -186,7 +187,7 @@ pub struct Table {
     /// Its keys as bytes, one list of parts per key.
     pub key_parts: Vec<Vec<KeyPart>>,
     /// Shared by statements, taken alone by DDL.
-    pub gate: Arc<Gate>,
+    pub mdl: Arc<MetadataLock>,
     /// Counters.
     pub counters: Arc<Counters>,
     /// Position of the AUTO_INCREMENT column.
@@ -220,7 +221,7 @@ impl RowKeys for Keys {
 
 impl Table {
     /// Makes a definition ready.
-    pub fn new(definition: Definition, gate: Arc<Gate>, counters: Arc<Counters>) -> Table {
+    pub fn new(definition: Definition, mdl: Arc<MetadataLock>, counters: Arc<Counters>) -> Table {
         let shown = |column: &Column| match &column.default {
             DefaultValue::Value(value) => value.clone(),
             _ => Value::Null,
@@ -275,7 +276,7 @@ impl Table {
             engine,
             layout,
             key_parts,
-            gate,
+            mdl,
             counters,
             auto_column,
             checks,

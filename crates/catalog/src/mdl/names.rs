@@ -1,10 +1,10 @@
-//! Gates of names: what keeps two sessions from giving one name at once.
+//! Metadata locks of names: what keeps two sessions from giving one name at once.
 //!
-//! A table's gate is part of the table, so a name that no table has yet has no gate there. Between the look
-//! whether a name is free and the moment from which everybody sees who has it lies a sync of the log: without
-//! a gate two statements found it free, and one of two tables, rows and all, was seen by nobody any more.
-//! Whoever gives a name holds the name's gate from before the look until the new definition is seen; whoever
-//! comes second waits, as at MySQL's metadata locks, and then looks.
+//! A table's metadata lock is part of the table, so a name that no table has yet has no metadata lock there.
+//! Between the look whether a name is free and the moment from which everybody sees who has it lies a sync of
+//! the log: without a metadata lock two statements found it free, and one of two tables, rows and all, was
+//! seen by nobody any more. Whoever gives a name holds the name's metadata lock from before the look until
+//! the new definition is seen; whoever comes second waits, as at MySQL's metadata locks, and then looks.
 //!
 //! | statement | databases | names of tables | names of constraints |
 //! |---|---|---|---|
@@ -16,19 +16,19 @@
 //! `Alone` is [`Mode::Exclusive`], `with others` is [`Mode::Write`]. Parents: a child may come before its
 //! parent, and the parent then has to fit the children that wait for its name.
 //!
-//! **Order.** Names are taken in the order of [`Name`], those of databases and tables before the gates of
-//! tables, those of constraints last: what a statement calls its constraints is known when it knows its
-//! tables. LOCK TABLES takes tables before; circles with it are found ([`super::circle`]).
+//! **Order.** Names are taken in the order of [`Name`], those of databases and tables before the metadata
+//! locks of tables, those of constraints last: what a statement calls its constraints is known when it knows
+//! its tables. LOCK TABLES takes tables before; cycles with it are found ([`super::deadlock`]).
 //!
-//! **Race argument.** The gate of a name stays the same while anybody holds it or waits at it: it is looked
-//! up and thrown away under one mutex, and thrown away only when nobody has a reference to it.
+//! **Race argument.** The metadata lock of a name stays the same while anybody holds it or waits at it: it is
+//! looked up and thrown away under one mutex, and thrown away only when nobody has a reference to it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use turnstile_sys::ranked::RankedMutex;
 
-use super::{Gate, Mode};
+use super::{MetadataLock, Mode};
 use crate::rank;
 
 /// A name that a definition gives.
@@ -62,31 +62,32 @@ pub fn in_order(claims: &mut Vec<Claim>) {
     claims.dedup_by(|(one, _), (other, _)| one == other);
 }
 
-/// The gates of names that somebody holds or waits for.
+/// The metadata locks of names that somebody holds or waits for.
 #[derive(Debug)]
-pub struct NameGates {
-    gates: RankedMutex<Known>,
+pub struct NameLocks {
+    metadata_locks: RankedMutex<Known>,
 }
 
 #[derive(Debug, Default)]
 struct Known {
-    by_name: HashMap<Name, Arc<Gate>>,
+    by_name: HashMap<Name, Arc<MetadataLock>>,
     /// So many were left when those that nobody had were last thrown away.
     left: usize,
 }
 
-impl Default for NameGates {
+impl Default for NameLocks {
     fn default() -> Self {
-        NameGates { gates: RankedMutex::new(rank::SHORT, &rank::METADATA_NAMES, Known::default()) }
+        NameLocks { metadata_locks: RankedMutex::new(rank::SHORT, &rank::METADATA_NAMES, Known::default()) }
     }
 }
 
-impl NameGates {
-    /// The gate of a name. Gates that nobody has any more go, once there may be as many as others.
-    pub fn gate(&self, name: &Name) -> Arc<Gate> {
-        let known = &mut *self.gates.lock();
+impl NameLocks {
+    /// The metadata lock of a name. Metadata locks that nobody has any more go, once there may be as many as
+    /// others.
+    pub fn mdl(&self, name: &Name) -> Arc<MetadataLock> {
+        let known = &mut *self.metadata_locks.lock();
         if known.by_name.len() >= 2 * known.left {
-            known.by_name.retain(|_, gate| Arc::strong_count(gate) > 1);
+            known.by_name.retain(|_, mdl| Arc::strong_count(mdl) > 1);
             known.left = known.by_name.len();
         }
         known.by_name.entry(name.clone()).or_default().clone()
@@ -99,21 +100,21 @@ mod tests {
 
     #[test]
     fn a_name_has_one_gate_while_somebody_has_it() {
-        let names = NameGates::default();
+        let names = NameLocks::default();
         let (t, u) = (Name::Table("d".into(), "t".into()), Name::Table("d".into(), "u".into()));
-        let gate = names.gate(&t);
-        assert!(Arc::ptr_eq(&gate, &names.gate(&t)));
-        assert!(!Arc::ptr_eq(&gate, &names.gate(&u)));
-        drop(gate);
-        drop(names.gate(&u));
-        assert_eq!(names.gates.lock().by_name.len(), 1, "gates that nobody has are kept");
-        let held: Vec<_> = (0..100).map(|nth| names.gate(&Name::Schema(nth.to_string().into()))).collect();
-        assert!(names.gates.lock().by_name.len() >= 100);
+        let mdl = names.mdl(&t);
+        assert!(Arc::ptr_eq(&mdl, &names.mdl(&t)));
+        assert!(!Arc::ptr_eq(&mdl, &names.mdl(&u)));
+        drop(mdl);
+        drop(names.mdl(&u));
+        assert_eq!(names.metadata_locks.lock().by_name.len(), 1, "metadata locks that nobody has are kept");
+        let held: Vec<_> = (0..100).map(|nth| names.mdl(&Name::Schema(nth.to_string().into()))).collect();
+        assert!(names.metadata_locks.lock().by_name.len() >= 100);
         drop(held);
         for nth in 100..200 {
-            drop(names.gate(&Name::Schema(nth.to_string().into())));
+            drop(names.mdl(&Name::Schema(nth.to_string().into())));
         }
-        assert_eq!(names.gates.lock().by_name.len(), 1, "gates that nobody has are kept");
+        assert_eq!(names.metadata_locks.lock().by_name.len(), 1, "metadata locks that nobody has are kept");
         assert_eq!(Name::constraint("d", "T_Chk_1"), Name::constraint("d", "t_chk_1"));
     }
 

@@ -2,7 +2,7 @@
 //!
 //! A counter that has a value for each session is counted once, by its session, into memory that only this
 //! session writes: its
-//! [`SessionCounts`] and, for what the engine does, the [`RowCounts`] of its card. Nothing is added to a
+//! [`SessionCounts`] and, for what the engine does, the [`RowCounts`] of its status. Nothing is added to a
 //! number that is shared.
 //!
 //! ```text
@@ -66,7 +66,7 @@ macro_rules! numbers {
                 let counts = &entry.counts;
                 $(self.$name += counts.$name.get();)*
                 self.commands.iter_mut().zip(&counts.commands).for_each(|(sum, one)| *sum += one.get());
-                self.rows.add(entry.card.rows());
+                self.rows.add(entry.status.rows());
             }
 
             /// What has come since an earlier copy.

@@ -8,11 +8,11 @@ use std::time::Duration;
 use turnstile_engine::interrupt::Interrupt;
 
 use super::*;
-use crate::mdl::circle::GateWaits;
+use crate::mdl::deadlock::MetadataWaits;
 use crate::timeout::Deadline;
 use turnstile_values::memory::Charge;
 
-fn patience<'w>(waits: &'w GateWaits, seconds: u64, held: &HeldLocks) -> Patience<'w> {
+fn patience<'w>(waits: &'w MetadataWaits, seconds: u64, held: &HeldLocks) -> Patience<'w> {
     let deadline = Deadline::after(Duration::from_secs(seconds), Arc::new(Interrupt::new()));
     Patience::new(waits, held.holds(), deadline)
 }
@@ -26,7 +26,7 @@ fn poll<T>(future: &mut Pin<&mut impl Future<Output = T>>) -> Option<T> {
 
 fn take(
     locks: &Arc<UserLocks>,
-    waits: &GateWaits,
+    waits: &MetadataWaits,
     name: &str,
     connection: u64,
     held: &mut HeldLocks,
@@ -38,7 +38,7 @@ fn take(
 
 #[test]
 fn one_holds_it_and_the_next_gets_it() {
-    let (locks, waits) = (Arc::new(UserLocks::default()), GateWaits::default());
+    let (locks, waits) = (Arc::new(UserLocks::default()), MetadataWaits::default());
     let (mut one, mut other) = (HeldLocks::default(), HeldLocks::default());
     assert!(take(&locks, &waits, "a", 1, &mut one));
     assert_eq!(locks.owner("a"), Some(1));
@@ -57,7 +57,7 @@ fn one_holds_it_and_the_next_gets_it() {
 
 #[test]
 fn who_came_first_gets_it_first() {
-    let (locks, waits) = (Arc::new(UserLocks::default()), GateWaits::default());
+    let (locks, waits) = (Arc::new(UserLocks::default()), MetadataWaits::default());
     let mut held: Vec<_> = (0..4).map(|_| HeldLocks::default()).collect();
     assert!(take(&locks, &waits, "a", 1, &mut held[0]));
     let nobody = HeldLocks::default();
@@ -92,7 +92,7 @@ fn the_next_in_line_is_woken() {
             self.0.fetch_add(1, Ordering::SeqCst);
         }
     }
-    let (locks, waits) = (Arc::new(UserLocks::default()), GateWaits::default());
+    let (locks, waits) = (Arc::new(UserLocks::default()), MetadataWaits::default());
     let mut holder = HeldLocks::default();
     assert!(take(&locks, &waits, "a", 1, &mut holder));
     let nobody = HeldLocks::default();
@@ -112,7 +112,7 @@ fn the_next_in_line_is_woken() {
 
 #[test]
 fn as_often_as_it_was_taken() {
-    let (locks, waits) = (Arc::new(UserLocks::default()), GateWaits::default());
+    let (locks, waits) = (Arc::new(UserLocks::default()), MetadataWaits::default());
     let mut held = HeldLocks::default();
     assert!(!held.take_again("a"));
     assert!(take(&locks, &waits, "a", 1, &mut held) && take(&locks, &waits, "b", 1, &mut held));
@@ -125,7 +125,7 @@ fn as_often_as_it_was_taken() {
 
 #[test]
 fn a_wait_that_ends_leaves_nothing() {
-    let (locks, waits) = (Arc::new(UserLocks::default()), GateWaits::default());
+    let (locks, waits) = (Arc::new(UserLocks::default()), MetadataWaits::default());
     let mut held = HeldLocks::default();
     assert!(take(&locks, &waits, "a", 1, &mut held));
     {
@@ -140,8 +140,8 @@ fn a_wait_that_ends_leaves_nothing() {
 }
 
 #[test]
-fn a_circle_costs_one_wait_and_no_lock() {
-    let (locks, waits) = (Arc::new(UserLocks::default()), GateWaits::default());
+fn a_cycle_costs_one_wait_and_no_lock() {
+    let (locks, waits) = (Arc::new(UserLocks::default()), MetadataWaits::default());
     let (mut one, mut other) = (HeldLocks::default(), HeldLocks::default());
     assert!(take(&locks, &waits, "a", 1, &mut one) && take(&locks, &waits, "b", 2, &mut other));
     let mut first_limit = patience(&waits, 60, &one);

@@ -40,7 +40,7 @@ refused (error 1040). `thread_pool_size` says how many threads run their stateme
 that waits for a lock, a page or its client holds no thread. `innodb_thread_concurrency` (next topic) says how many statements may be \
 among the rows at once, on however many threads; the others queue in order.
 
-A group of the pool runs one statement at a time. One that neither ends nor waits nor gives way for `thread_pool_stall_limit` is a \
+A group of the pool runs one statement at a time. One that neither ends nor waits nor yields for `thread_pool_stall_limit` is a \
 stall, and another thread takes over the rest of its group: at most `thread_pool_oversubscribe` of them in a group, \
 `thread_pool_max_threads` in all. `thread_pool_priority` says who goes first on a thread that several sessions want, and \
 `thread_pool_prio_kickup_timer` how long that may go against the others. `extra_port` is the way in when all of that is full.",

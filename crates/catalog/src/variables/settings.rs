@@ -70,8 +70,8 @@ pub struct SessionSettings {
     pub read_only: bool,
     /// Longest wait for a row lock in milliseconds.
     pub row_lock_wait_ms: u64,
-    /// Longest wait for a metadata gate in seconds.
-    pub gate_wait_s: u64,
+    /// Longest wait for a metadata lock in seconds.
+    pub metadata_wait_s: u64,
     pub sql_mode: SqlMode,
     pub time_zone: TimeZone,
     pub collation_connection: Collation,
@@ -168,7 +168,7 @@ impl SessionSettings {
             isolation: isolation(&text("transaction_isolation")),
             read_only: on("transaction_read_only"),
             row_lock_wait_ms: number("innodb_lock_wait_timeout").saturating_mul(1000),
-            gate_wait_s: number("lock_wait_timeout"),
+            metadata_wait_s: number("lock_wait_timeout"),
             sql_mode: text("sql_mode")
                 .split(',')
                 .map(mode_named)

@@ -1,7 +1,7 @@
 //! The gate: N slots, two queues of places, one short mutex that is never touched while the limit is 0.
 
 use super::nap::{Nap, NapDelay};
-use super::ticket::{Standing, Ticket, Waiting};
+use super::ticket::{AdmissionState, Ticket, Waiting};
 use crate::rank;
 use crate::settings::Settings;
 use smallvec::SmallVec;
@@ -122,8 +122,8 @@ impl Gate {
     /// A ticket for a statement that begins now, still outside. `None` while there is no limit: one relaxed
     /// load.
     #[inline]
-    pub fn ticket(self: &Arc<Self>, standing: &Arc<Standing>) -> Option<Ticket> {
-        (self.limit() != 0).then(|| Ticket::new(self.clone(), standing.clone()))
+    pub fn ticket(self: &Arc<Self>, admission: &Arc<AdmissionState>) -> Option<Ticket> {
+        (self.limit() != 0).then(|| Ticket::new(self.clone(), admission.clone()))
     }
 
     /// Takes a slot or a place in a queue, or tells how long to sleep first (never one who is `rested` or

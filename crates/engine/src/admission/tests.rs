@@ -29,8 +29,8 @@ fn gate(limit: u64, tickets: u64) -> Arc<Gate> {
 }
 
 /// A statement begins and comes in.
-async fn enter(gate: &Arc<Gate>, standing: &Arc<Standing>, interrupt: &Interrupt) -> Result<Ticket> {
-    let mut ticket = gate.ticket(standing).expect("there is a limit");
+async fn enter(gate: &Arc<Gate>, admission: &Arc<AdmissionState>, interrupt: &Interrupt) -> Result<Ticket> {
+    let mut ticket = gate.ticket(admission).expect("there is a limit");
     ticket.come_in(interrupt).await?;
     Ok(ticket)
 }

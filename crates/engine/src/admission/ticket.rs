@@ -1,4 +1,4 @@
-//! A statement's ticket: its slot, its budget, and where it stands for those who look.
+//! A statement's ticket: its slot, its budget, and where it stands for monitoring.
 
 use super::gate::{Arrival, Entry, Gate, QueuedPlace};
 use crate::error::Result;
@@ -43,12 +43,12 @@ impl fmt::Display for Place {
 
 /// One per session; read by whoever looks.
 #[derive(Debug, Default)]
-pub struct Standing {
+pub struct AdmissionState {
     place: AtomicU8,
     tickets: AtomicU64,
 }
 
-impl Standing {
+impl AdmissionState {
     /// Of a session that is outside.
     pub fn new() -> Arc<Self> {
         Arc::default()
@@ -80,7 +80,7 @@ impl Standing {
 #[must_use = "dropping the ticket leaves the engine"]
 pub struct Ticket {
     gate: Arc<Gate>,
-    standing: Arc<Standing>,
+    admission: Arc<AdmissionState>,
     has_slot: bool,
     /// How it will queue when it next comes in.
     entry: Entry,
@@ -92,9 +92,9 @@ pub struct Ticket {
 }
 
 impl Ticket {
-    pub(super) fn new(gate: Arc<Gate>, standing: Arc<Standing>) -> Self {
+    pub(super) fn new(gate: Arc<Gate>, admission: Arc<AdmissionState>) -> Self {
         let entry = Entry::Newcomer;
-        Ticket { gate, standing, has_slot: false, entry, left: 0, slice: 1, slice_left: 1 }
+        Ticket { gate, admission, has_slot: false, entry, left: 0, slice: 1, slice_left: 1 }
     }
 
     /// Whether [`Ticket::come_in`] has to be called before the next row: the statement is outside, or its
@@ -109,7 +109,7 @@ impl Ticket {
     pub fn spend(&mut self, rows: u64) {
         self.left = self.left.saturating_sub(rows);
         if self.has_slot {
-            self.standing.tickets.store(self.left, Ordering::Relaxed);
+            self.admission.tickets.store(self.left, Ordering::Relaxed);
         }
     }
 
@@ -144,7 +144,7 @@ impl Ticket {
         if goes_on {
             self.slice_left = self.slice_left.saturating_sub(1).max(1);
             self.left = self.gate.budget();
-            self.standing.tickets.store(self.left, Ordering::Relaxed);
+            self.admission.tickets.store(self.left, Ordering::Relaxed);
         }
         goes_on
     }
@@ -155,12 +155,12 @@ impl Ticket {
             match self.gate.arrive(self.entry, rested) {
                 Arrival::In => break,
                 Arrival::Nap(nap) => {
-                    self.standing.set(Place::Sleeping);
+                    self.admission.set(Place::Sleeping);
                     interrupt.interruptible(nap).await?;
                     rested = true;
                 }
                 Arrival::Queued(mut waiting) => {
-                    self.standing.set(Place::Queued);
+                    self.admission.set(Place::Queued);
                     waiting.wait(interrupt).await?;
                     break;
                 }
@@ -171,14 +171,14 @@ impl Ticket {
             self.left = self.gate.budget();
             self.slice_left = self.slice;
         }
-        self.standing.set(Place::Inside(self.left));
+        self.admission.set(Place::Inside(self.left));
         Ok(())
     }
 
     fn give_back(&mut self, entry: Entry) {
         if std::mem::take(&mut self.has_slot) {
             self.entry = entry;
-            self.standing.set(Place::Outside);
+            self.admission.set(Place::Outside);
             self.gate.leave();
         }
     }
@@ -186,7 +186,7 @@ impl Ticket {
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        self.standing.set(Place::Outside);
+        self.admission.set(Place::Outside);
         if self.has_slot {
             self.gate.leave();
         }

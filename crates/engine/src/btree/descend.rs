@@ -59,7 +59,7 @@ pub(crate) fn child_at(inner: &PageView, slot: usize) -> Result<PageNo> {
 
 /// One page on the way from the root to a leaf, as a structure change plans with it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Step {
+pub(crate) struct PathPage {
     /// The page.
     pub page: PageNo,
     /// The entry that was followed; 0 in the leaf.
@@ -187,7 +187,7 @@ impl Tree {
 
     /// The pages from the root to the leaf for `aim`. Meaningful as long as the caller holds the structure
     /// mutex.
-    pub(crate) fn path(&self, aim: Aim<'_>) -> Result<Vec<Step>> {
+    pub(crate) fn path(&self, aim: Aim<'_>) -> Result<Vec<PathPage>> {
         let mut path = Vec::with_capacity(4);
         let mut guard = self.latch_shared(self.root)?;
         let mut level = guard.level();
@@ -195,7 +195,7 @@ impl Tree {
         while level > 0 {
             let slot = aim.entry(&guard);
             let child = child_at(&guard, slot)?;
-            path.push(Step { page: guard.page_no(), slot, count: guard.slot_count() });
+            path.push(PathPage { page: guard.page_no(), slot, count: guard.slot_count() });
             let next = self.latch_shared(child)?;
             level -= 1;
             self.check_page(&next, level)?;
@@ -204,7 +204,7 @@ impl Tree {
                 return Err(damaged(self.root, "the tree is too high"));
             }
         }
-        path.push(Step { page: guard.page_no(), slot: 0, count: guard.slot_count() });
+        path.push(PathPage { page: guard.page_no(), slot: 0, count: guard.slot_count() });
         Ok(path)
     }
 }

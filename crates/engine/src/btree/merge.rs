@@ -9,7 +9,7 @@
 //! 3. The root has one child: it takes over that child's content.
 
 use super::adaptive_hash::Mistake;
-use super::descend::{Aim, Step, child_at};
+use super::descend::{Aim, PathPage, child_at};
 use super::split::{Progress, image_of};
 use super::write::UNDERFULL_BYTES;
 use super::{CAPACITY, NO_PAGE, Tree};
@@ -55,7 +55,7 @@ impl Tree {
     }
 
     /// Merges `page` with its right or left neighbour under `parent`, if it is worth it.
-    fn try_merge(&self, parent: Step, page: Step) -> Result<Progress> {
+    fn try_merge(&self, parent: PathPage, page: PathPage) -> Result<Progress> {
         let used = self.latch_shared(page.page)?.used();
         if used >= UNDERFULL_BYTES || parent.count < 2 {
             return Ok(Progress::Done);
@@ -129,7 +129,7 @@ impl Tree {
     /// Cuts an empty leaf out of the tree, together with the pages above it that have no other child. The
     /// range of keys that it stood for goes to its neighbour under the lowest page that has one: to the left
     /// one, or, for a first child, to the right one.
-    fn remove_empty_leaf(&self, path: &[Step]) -> Result<Progress> {
+    fn remove_empty_leaf(&self, path: &[PathPage]) -> Result<Progress> {
         let last = path.len() - 1;
         let fork = (0..last).rev().find(|at| path[*at].count >= 2).unwrap_or(0);
         let fork_guard = self.latch_exclusive(path[fork].page)?;

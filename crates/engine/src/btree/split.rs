@@ -9,7 +9,7 @@
 //!    first).
 //! 4. Otherwise split the page under its parent.
 
-use super::descend::{Aim, Step};
+use super::descend::{Aim, PathPage};
 use super::separator::{Division, Newcomer, choose_split, shortest_separator};
 use super::{CAPACITY, CHILD_BYTES, NO_PAGE, Tree};
 use crate::buffer::{Mtr, WriteGuard};
@@ -115,7 +115,7 @@ impl Tree {
     }
 
     /// Splits the inner page at `path[at]`, or whatever must be split before that can be.
-    fn split_inner(&self, path: &[Step], at: usize) -> Result<Progress> {
+    fn split_inner(&self, path: &[PathPage], at: usize) -> Result<Progress> {
         let step = path[at];
         let Some(parent_step) = at.checked_sub(1).map(|above| path[above]) else {
             return self.grow_root(self.latch_exclusive(self.root)?);

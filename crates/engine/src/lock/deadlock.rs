@@ -49,7 +49,7 @@ pub struct DeadlockMember {
     pub waited: Duration,
     /// The lock it waited for.
     pub waiting_for: LockInfo,
-    /// The lock by which it blocked the member before it in the circle; missing if it blocked by its place in
+    /// The lock by which it blocked the member before it in the cycle; missing if it blocked by its place in
     /// a queue.
     pub holds: Option<LockInfo>,
 }
@@ -59,14 +59,14 @@ pub struct DeadlockMember {
 pub struct DeadlockRecord {
     /// When.
     pub at: SystemTime,
-    /// The circle, beginning with the transaction whose wait closed it.
+    /// The cycle, beginning with the transaction whose wait closed it.
     pub members: Vec<DeadlockMember>,
     /// Position of the victim.
     pub victim: usize,
 }
 
 /// A waiting transaction on the path of a search.
-struct Step {
+struct Visit {
     txn: Arc<TxnLocks>,
     waiter: Arc<Waiter>,
     /// Blockers that wait themselves (or are the start), not yet followed.
@@ -123,7 +123,7 @@ impl LockTable {
     }
 
     /// Depth first from `start`; the path back to it, if there is one.
-    fn find_cycle(&self, search: &mut Search, start: &Arc<TxnLocks>) -> Option<Vec<Step>> {
+    fn find_cycle(&self, search: &mut Search, start: &Arc<TxnLocks>) -> Option<Vec<Visit>> {
         search.pass += 1;
         self.counters.searches.fetch_add(1, Ordering::Relaxed);
         start.mark.store(search.pass, Ordering::Relaxed);
@@ -146,7 +146,7 @@ impl LockTable {
     }
 
     /// The waiting transaction with those of its blockers that can be part of a cycle.
-    fn step(&self, txn: &Arc<TxnLocks>, start: &Arc<TxnLocks>) -> Option<Step> {
+    fn step(&self, txn: &Arc<TxnLocks>, start: &Arc<TxnLocks>) -> Option<Visit> {
         let waiter = txn.inner.lock().wait.clone()?;
         let mut ahead = SmallVec::new();
         let mut edges = 0;
@@ -164,11 +164,11 @@ impl LockTable {
             });
         }
         self.counters.edges.fetch_add(edges, Ordering::Relaxed);
-        Some(Step { txn: txn.clone(), waiter, ahead })
+        Some(Visit { txn: txn.clone(), waiter, ahead })
     }
 
     /// Whether every edge of the cycle is still there, by the same waits.
-    fn confirm(&self, cycle: &[Step]) -> bool {
+    fn confirm(&self, cycle: &[Visit]) -> bool {
         cycle.iter().zip(cycle.iter().cycle().skip(1)).all(|(step, next)| {
             let shard = self.shard(step.waiter.shard);
             let mut blocked = false;
@@ -183,7 +183,7 @@ impl LockTable {
     }
 
     /// The cycle in words; `None` if a timeout or a kill has broken it meanwhile.
-    fn describe(&self, cycle: &[Step], victim: usize) -> Option<DeadlockRecord> {
+    fn describe(&self, cycle: &[Visit], victim: usize) -> Option<DeadlockRecord> {
         let mut members: Vec<DeadlockMember> = Vec::with_capacity(cycle.len());
         let mut by_which: Vec<Option<LockInfo>> = Vec::with_capacity(cycle.len());
         for (step, next) in cycle.iter().zip(cycle.iter().cycle().skip(1)) {
@@ -248,7 +248,7 @@ impl LockTable {
 }
 
 /// Who has written least, which is the cheapest to roll back; of equals the youngest.
-fn choose_victim(cycle: &[Step]) -> usize {
-    let order = |step: &Step| (step.txn.undo_records(), u64::MAX - step.txn.start_sequence());
+fn choose_victim(cycle: &[Visit]) -> usize {
+    let order = |step: &Visit| (step.txn.undo_records(), u64::MAX - step.txn.start_sequence());
     (0..cycle.len()).min_by_key(|&position| order(&cycle[position])).expect("a cycle has members")
 }

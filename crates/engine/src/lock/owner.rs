@@ -76,7 +76,7 @@ pub struct TxnLocks {
 
 impl TxnLocks {
     /// Locks of a transaction that begins. `start_sequence` grows with every transaction (the younger of two
-    /// has the greater); `session` is the connection's number, for people who look.
+    /// has the greater); `session` is the connection's number, for monitoring.
     pub fn new(start_sequence: u64, session: u64) -> Arc<Self> {
         Arc::new(TxnLocks {
             inner: Mutex::new(Inner::default()),

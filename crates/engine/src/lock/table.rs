@@ -51,13 +51,13 @@ pub type DeadlockBroken = Box<dyn FnOnce()>;
 
 #[repr(align(128))]
 #[derive(Debug)]
-struct Slot {
+struct WatchedShard {
     shard: RankedMutex<Shard>,
     /// Releases so far: what a spinning request watches without touching the mutex.
     released: AtomicU64,
 }
 
-impl Slot {
+impl WatchedShard {
     /// Lets spinning requests look again. The guard is the witness that nobody else counts now.
     fn note_release(&self, _shard: &RankedGuard<'_, Shard>) {
         self.released.store(self.released.load(Ordering::Relaxed) + 1, Ordering::Release);
@@ -66,7 +66,7 @@ impl Slot {
 
 /// All locks of the engine.
 pub struct LockTable {
-    slots: Box<[Slot]>,
+    slots: Box<[WatchedShard]>,
     pub(super) settings: Arc<Settings>,
     /// Owners of gap locks: those who asked for one, and those who inherited one. While there are none,
     /// insertions need not look to the right.
@@ -90,7 +90,7 @@ impl LockTable {
             let mut shard = Shard::default();
             shard.number = number;
             let shard = RankedMutex::new(rank::LOCK_SHARD, &rank::LOCK_SHARDS, shard);
-            Slot { shard, released: AtomicU64::new(0) }
+            WatchedShard { shard, released: AtomicU64::new(0) }
         });
         LockTable {
             slots: slots.collect(),
@@ -125,7 +125,7 @@ impl LockTable {
         !inner.ended
     }
 
-    fn slot(&self, hash: u64) -> &Slot {
+    fn slot(&self, hash: u64) -> &WatchedShard {
         &self.slots[(hash >> 40) as usize % SHARDS]
     }
     pub(super) fn shard(&self, number: u32) -> RankedGuard<'_, Shard> {
@@ -322,7 +322,7 @@ impl LockTable {
         }
         let mut rest: &[HeldRef] = &held;
         while let Some(first) = rest.first() {
-            // Nothing gives way at the end of a transaction.
+            // Nothing yields at the end of a transaction.
             if held.len() > RELEASE_BATCH {
                 relief::worked();
             }

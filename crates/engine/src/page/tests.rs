@@ -6,14 +6,14 @@ use super::*;
 use crate::ids::PageNo;
 use std::collections::BTreeMap;
 
-enum Step {
+enum Action {
     Write(usize, Vec<u8>),
     Move(usize, usize, usize),
 }
 
 struct Recorder {
     bytes: Box<[u8; PAGE_SIZE]>,
-    steps: Vec<Step>,
+    steps: Vec<Action>,
 }
 
 impl PageEdit for Recorder {
@@ -22,19 +22,19 @@ impl PageEdit for Recorder {
     }
     fn write(&mut self, off: usize, bytes: &[u8]) {
         self.bytes[off..off + bytes.len()].copy_from_slice(bytes);
-        self.steps.push(Step::Write(off, bytes.to_vec()));
+        self.steps.push(Action::Write(off, bytes.to_vec()));
     }
     fn move_bytes(&mut self, src: usize, dst: usize, len: usize) {
         self.bytes.copy_within(src..src + len, dst);
-        self.steps.push(Step::Move(src, dst, len));
+        self.steps.push(Action::Move(src, dst, len));
     }
 }
 
-fn replay(bytes: &mut [u8; PAGE_SIZE], steps: &[Step]) {
+fn replay(bytes: &mut [u8; PAGE_SIZE], steps: &[Action]) {
     for step in steps {
         match step {
-            Step::Write(off, new) => bytes[*off..off + new.len()].copy_from_slice(new),
-            Step::Move(src, dst, len) => bytes.copy_within(*src..src + len, *dst),
+            Action::Write(off, new) => bytes[*off..off + new.len()].copy_from_slice(new),
+            Action::Move(src, dst, len) => bytes.copy_within(*src..src + len, *dst),
         }
     }
 }
@@ -156,7 +156,7 @@ fn redo_of_an_insert_is_small() {
     }
     page.steps.clear();
     edit::insert(&mut page, 10, 0, &[19], &[1; 50]).unwrap();
-    let bytes: usize = page.steps.iter().map(|s| if let Step::Write(_, b) = s { b.len() } else { 0 }).sum();
+    let bytes: usize = page.steps.iter().map(|s| if let Action::Write(_, b) = s { b.len() } else { 0 }).sum();
     assert_eq!(page.steps.len(), 4);
     assert!(bytes <= 5 + 51 + 2 + 6);
 }

@@ -141,7 +141,7 @@ fn look_without_view(
         return Ok(Look::Nothing);
     }
     let Payload::Inline(bytes) = row.payload else { return Ok(Look::NeedsView) };
-    txn.options.card.rows().read.add(1);
+    txn.options.status.rows().read.add(1);
     visit(bytes);
     Ok(Look::Shown)
 }
@@ -165,7 +165,7 @@ fn look(
         Seen::Newest => record.value,
         Seen::Older => older.as_slice(),
     };
-    txn.options.card.rows().read.add(1);
+    txn.options.status.rows().read.add(1);
     let look = match RowValue::decode(value)?.payload {
         Payload::Inline(bytes) => {
             visit(bytes);
@@ -234,7 +234,7 @@ async fn get_locked(
         scan_locked::lock_absence(txn, table, &tree, key, (lock, grant)).await?;
         return Ok(false);
     }
-    txn.options.card.rows().read.add(1);
+    txn.options.status.rows().read.add(1);
     let wanted = match RowValue::decode(&value)?.payload {
         Payload::Inline(row) => accept(row),
         Payload::Chain { .. } => accept(&chain::fetch_payload(txn, &value).await?),

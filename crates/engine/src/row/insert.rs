@@ -59,7 +59,7 @@ impl Txn {
             return Err(error);
         }
         secondary::change_entries(self, table, key.len(), &entries).await?;
-        self.options.card.rows().inserted.add(1);
+        self.options.status.rows().inserted.add(1);
         Ok(())
     }
 }

@@ -93,7 +93,7 @@ impl Txn {
             outcome => outcome?,
         };
         self.spend(inserted as u64);
-        self.options.card.rows().inserted.add(inserted as u64);
+        self.options.status.rows().inserted.add(inserted as u64);
         Ok(inserted)
     }
 }

@@ -1,4 +1,4 @@
-//! Looking behind the oldest view for versions between views, of rows that nobody writes again.
+//! The pass of purge behind the oldest view: versions between views, of rows that nobody writes again.
 //!
 //! ```text
 //!   lane:  | T3 r r | T4 r | T7 r r r | T9 r ->        the oldest view does not see T4: purge stops in front of it

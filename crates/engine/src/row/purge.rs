@@ -56,7 +56,7 @@ pub(crate) struct Round {
 }
 
 /// One round over all lanes, together with the helpers if there are any: `cap` undo records at most, 0 for no
-/// cap. `patience`: it looks behind a view that has been the oldest for so many rounds.
+/// cap. `patience`: its interior pass goes behind a view that has been the oldest for so many rounds.
 pub(crate) fn purge_round(kernel: &Kernel, cap: u64, patience: u32) -> Result<Round> {
     let crew = &kernel.purge;
     let mut look = crew.begin_round();
@@ -140,11 +140,11 @@ fn purge_lane(kernel: &Kernel, lane: &Lane, limit: CommitNo, left: &mut u64) -> 
             return Ok(true);
         }
         let step = match state.midst {
-            Some(id) => Step::Work { id, records: state.purge_at },
+            Some(id) => LaneWork::Work { id, records: state.purge_at },
             None => step(kernel, &state, limit, left)?,
         };
         match step {
-            Step::Passed { to, transactions, inert } => {
+            LaneWork::Passed { to, transactions, inert } => {
                 kernel.purge.progress.pages.fetch_add(u64::from(to.0 != state.purge_at.0), Ordering::Relaxed);
                 if transactions > inert {
                     kernel.dead_undo.forget(state.purge_at.0);
@@ -156,7 +156,7 @@ fn purge_lane(kernel: &Kernel, lane: &Lane, limit: CommitNo, left: &mut u64) -> 
                 });
                 kernel.stats.purged_transactions.fetch_add(transactions, Ordering::Relaxed);
             }
-            Step::Work { id, records } => {
+            LaneWork::Work { id, records } => {
                 let (to, finished) = walk_records(kernel, id, records, left)?;
                 lane.with_state(|state| {
                     state.pass_to(to);
@@ -165,17 +165,17 @@ fn purge_lane(kernel: &Kernel, lane: &Lane, limit: CommitNo, left: &mut u64) -> 
                 });
                 kernel.stats.purged_transactions.fetch_add(u64::from(finished), Ordering::Relaxed);
             }
-            Step::Blocked(number) => {
+            LaneWork::Blocked(number) => {
                 lane.with_state(|state| state.blocked_at = number);
                 return Ok(false);
             }
-            Step::End => return Ok(false),
+            LaneWork::End => return Ok(false),
         }
     }
 }
 
 /// What comes next in a lane.
-enum Step {
+enum LaneWork {
     /// So many transactions with nothing to purge, and perhaps the rest of one, lie in front of `to`.
     Passed { to: Place, transactions: u64, inert: u64 },
     /// A transaction whose records are to be purged one by one.
@@ -188,31 +188,31 @@ enum Step {
 
 /// Goes from the purge position through the rest of its page, as far as there is nothing to do but to pass
 /// on.
-fn step(kernel: &Kernel, state: &LaneState, limit: CommitNo, left: &mut u64) -> Result<Step> {
+fn step(kernel: &Kernel, state: &LaneState, limit: CommitNo, left: &mut u64) -> Result<LaneWork> {
     let (page_no, from) = state.purge_at;
     let page = kernel.storage.pool.load_blocking(page_no)?.read();
     let (mut offset, mut transactions, mut inert) = (from, 0, 0);
     let stop = loop {
         if offset >= page.heap_top() {
             if page.next().0 != 0 {
-                return Ok(Step::Passed { to: (page.next(), ITEMS_START), transactions, inert });
+                return Ok(LaneWork::Passed { to: (page.next(), ITEMS_START), transactions, inert });
             }
-            break Step::End;
+            break LaneWork::End;
         }
         if *left == 0 {
-            break Step::End;
+            break LaneWork::End;
         }
         let (item, next) = item_at(&page, offset)?;
         if let Item::Txn(header) = item {
             let is_inert = header.flags & INERT != 0;
             if header.state == TxnState::Active || transactions == state.unpurged {
-                break Step::End;
+                break LaneWork::End;
             }
             if header.commit_no >= limit && !is_inert {
-                break Step::Blocked(header.commit_no);
+                break LaneWork::Blocked(header.commit_no);
             }
             if header.flags & NEEDS_PURGE != 0 {
-                break Step::Work { id: header.txn_id, records: (page_no, next) };
+                break LaneWork::Work { id: header.txn_id, records: (page_no, next) };
             }
             transactions += 1;
             inert += u64::from(is_inert);
@@ -224,7 +224,7 @@ fn step(kernel: &Kernel, state: &LaneState, limit: CommitNo, left: &mut u64) -> 
     if offset == from {
         return Ok(stop);
     }
-    Ok(Step::Passed { to: (page_no, offset), transactions, inert })
+    Ok(LaneWork::Passed { to: (page_no, offset), transactions, inert })
 }
 
 /// Purges records of a transaction one by one. Returns the place behind the last, and whether the transaction

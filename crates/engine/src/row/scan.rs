@@ -257,7 +257,7 @@ fn pass_rows(txn: &Txn, tree: &Tree, scan: &mut Scan, sight: &Sight, visit: Visi
         }
     });
     scan.fetched += count;
-    txn.options.card.rows().read.add(count);
+    txn.options.status.rows().read.add(count);
     if let Some(slot) = last {
         scan.set_last(leaf.record(slot).key);
     }
@@ -310,7 +310,7 @@ async fn look_up(
         }
     }
     scan.fetched += gathered.entries.len() as u64;
-    txn.options.card.rows().read.add(gathered.entries.len() as u64);
+    txn.options.status.rows().read.add(gathered.entries.len() as u64);
     scan.gathered = gathered;
     Ok(more)
 }

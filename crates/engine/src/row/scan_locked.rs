@@ -250,7 +250,7 @@ async fn claimed_row(
     if !live || !paged!(txn, get::try_fetch_newest(txn, tree, key, &mut value))? {
         return Ok(None);
     }
-    txn.options.card.rows().read.add(1);
+    txn.options.status.rows().read.add(1);
     let row = chain::fetch_payload(txn, &value).await?;
     Ok(accept(&row).then(|| (key.to_vec(), row)))
 }
@@ -274,7 +274,7 @@ async fn claimed_entry(
     let tree = paged!(txn, txn.kernel.tree(table.clustered))?;
     let mut value = Vec::new();
     if paged!(txn, get::try_fetch_newest(txn, &tree, pk, &mut value))? {
-        txn.options.card.rows().read.add(1);
+        txn.options.status.rows().read.add(1);
         let row = chain::fetch_payload(txn, &value).await?;
         let mut current = Vec::new();
         if let ScanIndex::Secondary(nth) = scan.spec.index {

@@ -132,7 +132,7 @@ impl Txn {
     pub async fn rollback_to(&mut self, savepoint: Savepoint) -> Result<()> {
         let kernel = self.kernel.clone();
         if savepoint.0 != 0 {
-            self.options.card.rows().partial_rollbacks.add(1);
+            self.options.status.rows().partial_rollbacks.add(1);
         }
         while self.records > savepoint.0 {
             if self.records.is_multiple_of(RECORDS_AT_ONCE) {
@@ -152,7 +152,7 @@ impl Txn {
             }
             self.records -= 1;
             self.locks.set_undo_records(self.records);
-            self.options.card.set_undo_records(self.records);
+            self.options.status.set_undo_records(self.records);
         }
         Ok(())
     }

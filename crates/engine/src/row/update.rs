@@ -48,7 +48,7 @@ pub struct UpdateDraft {
 }
 
 /// What an attempt wants before it comes back.
-enum Step {
+enum Attempt {
     Done(Updated),
     /// The old row is in a chain: this is its leaf value.
     FetchOld(Vec<u8>),
@@ -162,7 +162,7 @@ fn try_whole_update(
         grant => draft.grant = Some(grant),
     }
     let tree = txn.kernel.tree(table.clustered)?;
-    if let Step::Done(updated) = try_update(txn, table, &tree, key, change, draft)? {
+    if let Attempt::Done(updated) = try_update(txn, table, &tree, key, change, draft)? {
         draft.outcome = Some(updated);
     }
     Ok(match draft.outcome {
@@ -172,7 +172,7 @@ fn try_whole_update(
 }
 
 fn count_change(txn: &Txn, updated: Updated) {
-    let counts = txn.options.card.rows();
+    let counts = txn.options.status.rows();
     match updated {
         Updated::Changed => counts.updated.add(1),
         Updated::Deleted => counts.deleted.add(1),
@@ -190,15 +190,15 @@ async fn carry_out(
 ) -> Result<Updated> {
     loop {
         match paged!(txn, try_update(txn, table, tree, key, change, draft))? {
-            Step::Done(updated) => return Ok(updated),
-            Step::FetchOld(value) => draft.old = Some(chain::fetch_payload(txn, &value).await?),
-            Step::CheckUnique => {
+            Attempt::Done(updated) => return Ok(updated),
+            Attempt::FetchOld(value) => draft.old = Some(chain::fetch_payload(txn, &value).await?),
+            Attempt::CheckUnique => {
                 let entries = draft.entries.take().unwrap_or_default();
                 secondary::check_unique(txn, table, key, &entries).await?;
                 draft.entries = Some(entries);
                 draft.unique_checked = true;
             }
-            Step::WriteChain => draft.chain = insert::write_chain(txn, table, &draft.new).await?,
+            Attempt::WriteChain => draft.chain = insert::write_chain(txn, table, &draft.new).await?,
         }
     }
 }
@@ -210,19 +210,19 @@ fn try_update(
     key: &[u8],
     change: Decide<'_>,
     draft: &mut UpdateDraft,
-) -> Result<Step> {
+) -> Result<Attempt> {
     loop {
         let leaf = tree.leaf_for_write(key)?;
-        let Position::Found(slot) = leaf.position() else { return Ok(Step::Done(Updated::Missing)) };
+        let Position::Found(slot) = leaf.position() else { return Ok(Attempt::Done(Updated::Missing)) };
         let found = leaf.record(slot);
         if found.flags & DELETE_MARK != 0 {
-            return Ok(Step::Done(Updated::Missing));
+            return Ok(Attempt::Done(Updated::Missing));
         }
         let version = RowValue::decode(found.value)?;
         let old = match (version.payload, &draft.old) {
             (Payload::Inline(row), _) => row,
             (Payload::Chain { .. }, Some(row)) => row.as_slice(),
-            (Payload::Chain { .. }, None) => return Ok(Step::FetchOld(found.value.to_vec())),
+            (Payload::Chain { .. }, None) => return Ok(Attempt::FetchOld(found.value.to_vec())),
         };
         let decision = *draft.decision.get_or_insert_with(|| {
             draft.new = take_buffer();
@@ -232,15 +232,15 @@ fn try_update(
             check_writer(&txn.kernel, version.txn_id)?;
         }
         let (new, updated) = match decision {
-            Change::Keep => return Ok(Step::Done(Updated::Kept)),
+            Change::Keep => return Ok(Attempt::Done(Updated::Kept)),
             Change::Refuse => {
                 drop(leaf);
                 if let Some(grant) = draft.grant {
                     scan_locked::release_if_unwanted(txn, table.clustered, key, RowLock::Exclusive, grant);
                 }
-                return Ok(Step::Done(Updated::Kept));
+                return Ok(Attempt::Done(Updated::Kept));
             }
-            Change::Abort => return Ok(Step::Done(Updated::Aborted)),
+            Change::Abort => return Ok(Attempt::Done(Updated::Aborted)),
             Change::Delete => (None, Updated::Deleted),
             Change::Replace => (Some(draft.new.as_slice()), Updated::Changed),
         };
@@ -248,17 +248,17 @@ fn try_update(
             draft.entries = Some(entry_changes(table, key, old, new));
         }
         if !draft.unique_checked && draft.entries.iter().flatten().any(|entry| entry.is_unique(table)) {
-            return Ok(Step::CheckUnique);
+            return Ok(Attempt::CheckUnique);
         }
         let version = match new {
             None => NewVersion::Deleted,
             Some(row) if row.len() > INLINE_BYTES_MAX && draft.chain.0 == 0 => {
-                return Ok(Step::WriteChain);
+                return Ok(Attempt::WriteChain);
             }
             Some(row) => NewVersion::Row(Payload::of(row, draft.chain)),
         };
         if write::try_replace_at(txn, tree, leaf, slot, key, version)? {
-            return Ok(Step::Done(updated));
+            return Ok(Attempt::Done(updated));
         }
     }
 }

@@ -64,7 +64,7 @@ pub(super) fn extend_lane(txn: &mut Txn) -> Result<()> {
 pub(super) fn count_records(txn: &mut Txn, count: u64) {
     txn.records += count;
     txn.locks.set_undo_records(txn.records);
-    txn.options.card.set_undo_records(txn.records);
+    txn.options.status.set_undo_records(txn.records);
 }
 
 /// Runs an attempt's change: latches the lane's last page, opens the mini-transaction, appends the undo

@@ -11,7 +11,7 @@ use std::task::Poll;
 
 use crate::admission::Ticket;
 use crate::error::Result;
-use crate::session_card::Operation;
+use crate::session_status::Operation;
 
 use super::transaction::Txn;
 
@@ -34,8 +34,8 @@ impl Txn {
     /// row until [`Txn::leave_engine`]; if not, also a limit that is set later does not count it.
     #[inline]
     pub fn begin_statement(&mut self, operation: Operation) {
-        self.ticket = self.kernel.gate.ticket(self.options.card.standing());
-        self.options.card.note(operation);
+        self.ticket = self.kernel.gate.ticket(self.options.status.admission());
+        self.options.status.note(operation);
     }
 
     /// The statement has seen and written its last row: its slot is for somebody else. Commit and rollback
@@ -43,7 +43,7 @@ impl Txn {
     #[inline]
     pub fn leave_engine(&mut self) {
         self.ticket = None;
-        self.options.card.note(Operation::None);
+        self.options.status.note(Operation::None);
     }
 
     /// Whether [`Txn::come_in`] must come before the next row.
@@ -100,8 +100,8 @@ impl Txn {
     /// its turn; locks are held meanwhile.
     pub async fn commit_turn(&mut self) -> Option<Ticket> {
         self.hold.as_ref()?;
-        let standing = Default::default();
-        let mut ticket = self.kernel.commit_gate.ticket(&standing)?;
+        let admission = Default::default();
+        let mut ticket = self.kernel.commit_gate.ticket(&admission)?;
         self.locks.set_waiting(true);
         let entered = ticket.come_in(&Default::default()).await;
         self.locks.set_waiting(false);

@@ -92,5 +92,5 @@ fn write_as(txn: &mut Txn, id: TxnId, hold: LaneHold) {
     txn.hold = Some(hold);
     txn.id = id;
     txn.locks.set_id(id);
-    txn.options.card.set_txn_id(id.0);
+    txn.options.status.set_txn_id(id.0);
 }

@@ -11,7 +11,7 @@ use crate::btree::Tree;
 use crate::error::{Error, Result};
 use crate::ids::{IndexId, TableId, TxnId};
 use crate::lock::{Acquire, LockMode, LockName, Patience, TxnLocks};
-use crate::session_card::{LockMemory, Operation, SessionCard, WaitingFor};
+use crate::session_status::{LockMemory, Operation, SessionStatus, WaitingFor};
 
 pub use crate::lock::LockKind;
 
@@ -124,14 +124,14 @@ pub struct TxnLockState {
     /// It counts among those that hold gaps.
     counted: bool,
     transient: bool,
-    /// The connection, for people who look.
+    /// The connection, for monitoring.
     session: u64,
 }
 
 impl TxnLockState {
     /// No locks yet; nothing is made before the first request.
     pub fn new(options: &TxnOptions) -> Self {
-        let session = options.card.connection();
+        let session = options.status.connection();
         let memory = Counted::default();
         TxnLockState { locks: None, memory, counted: false, transient: options.autocommit, session }
     }
@@ -198,14 +198,14 @@ impl TxnLockState {
 
     /// Has the locks counted by whoever limits their memory, if they have become more by a piece.
     #[inline]
-    fn count_memory(&mut self, card: &SessionCard) -> Result<()> {
+    fn count_memory(&mut self, status: &SessionStatus) -> Result<()> {
         let more = self.uncounted_bytes();
-        if more < PIECE_BYTES { Ok(()) } else { self.count_more(more, card) }
+        if more < PIECE_BYTES { Ok(()) } else { self.count_more(more, status) }
     }
 
     #[cold]
-    fn count_more(&mut self, more: u64, card: &SessionCard) -> Result<()> {
-        if let Some(memory) = card.lock_memory() {
+    fn count_more(&mut self, more: u64, status: &SessionStatus) -> Result<()> {
+        if let Some(memory) = status.lock_memory() {
             memory.take(more)?;
             self.memory.memory.get_or_insert_with(|| memory.clone());
         }
@@ -278,12 +278,12 @@ impl Txn {
     async fn await_lock(&mut self, request: Request<'_>) -> Result<Acquire> {
         let locks = self.locks().clone();
         let Txn { kernel, options, ticket, .. } = self;
-        let doing = options.card.operation();
+        let doing = options.status.operation();
         if doing == Operation::UpdatingOrDeleting {
-            options.card.note(Operation::StartingIndexRead);
+            options.status.note(Operation::StartingIndexRead);
         }
         let patience = patience(options);
-        let note = options.card.waits(match request {
+        let note = options.status.waits(match request {
             Request::Record(..) => WaitingFor::RowLock,
             Request::Table(..) => WaitingFor::TableLock,
         });
@@ -296,7 +296,7 @@ impl Txn {
             }
         };
         drop(note);
-        options.card.note(doing);
+        options.status.note(doing);
         if self.admission_is_due() && acquired.is_ok() {
             Box::pin(self.come_in()).await?;
         }
@@ -307,7 +307,7 @@ impl Txn {
     /// does not begin.
     #[inline]
     pub(crate) fn count_locks(&mut self) -> Result<()> {
-        self.locks.count_memory(&self.options.card)
+        self.locks.count_memory(&self.options.status)
     }
 
     fn note_gaps(&mut self, kind: LockKind) {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   coordinator:  limit, lanes with work --> job --> works too --> waits until nobody works
-//!                 --> looks behind old views, delay
+//!                 --> interior purge, delay
 //!   helpers:      asleep ------- called --> take a lane, one batch of it, put it back, ... --> asleep
 //! ```
 //!

@@ -86,7 +86,7 @@ impl Txn {
         self.one_moment = false;
         if self.options.isolation <= Isolation::ReadCommitted {
             self.view = None;
-            self.options.card.set_view(0, 0);
+            self.options.status.set_view(0, 0);
         }
     }
 
@@ -105,7 +105,7 @@ impl Txn {
     pub fn open_view(&mut self) {
         if self.view.is_none() {
             let cut = self.kernel.registry.open_view();
-            self.options.card.set_view(cut.low_water, cut.high_water);
+            self.options.status.set_view(cut.low_water, cut.high_water);
             self.view = Some(cut);
         }
     }
@@ -158,11 +158,11 @@ impl Txn {
         }
         let lsn = kernel.end_writer(self.id, &mut self.hold, state)?;
         self.locks.release_all(kernel);
-        self.options.card.end();
+        self.options.status.end();
         self.view = None;
         self.id = TxnId(0);
         self.records = 0;
-        let counts = self.options.card.rows();
+        let counts = self.options.status.rows();
         let ended = match (state, lsn) {
             (TxnState::Committed, Some(_)) => &counts.commits,
             (TxnState::Committed, None) => &counts.read_only_commits,
@@ -175,9 +175,9 @@ impl Txn {
 
 impl Drop for Txn {
     fn drop(&mut self) {
-        self.options.card.end_if_open();
-        if self.options.card.connection() == 0 {
-            self.kernel.stats.rows.take_over(self.options.card.rows());
+        self.options.status.end_if_open();
+        if self.options.status.connection() == 0 {
+            self.kernel.stats.rows.take_over(self.options.status.rows());
         }
         match self.hold.take() {
             Some(hold) if hold.has_header() => {

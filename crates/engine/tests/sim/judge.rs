@@ -309,7 +309,7 @@ impl World {
             autocommit: false,
             lock_wait_timeout_ms: 0,
             interrupt: Default::default(),
-            card: Default::default(),
+            status: Default::default(),
         };
         let spec = ScanSpec {
             index,

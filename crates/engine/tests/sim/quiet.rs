@@ -91,7 +91,7 @@ fn options(autocommit: bool) -> TxnOptions {
         autocommit,
         lock_wait_timeout_ms: 0,
         interrupt: Default::default(),
-        card: Default::default(),
+        status: Default::default(),
     }
 }
 

@@ -126,7 +126,7 @@ pub struct Session {
     pub statement: Option<Statement>,
 }
 
-/// Runs a future that never waits for another session; it may give way, which is to wake itself.
+/// Runs a future that never waits for another session; it may yield, which is to wake itself.
 pub fn at_once<F: Future>(future: F) -> F::Output {
     let mut future = std::pin::pin!(future);
     let woken = Arc::new(Woken(AtomicBool::new(true)));

@@ -5,7 +5,7 @@ use turnstile_sys::rng::Rng;
 
 /// One kind of step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum Action {
     Insert,
     InsertRun,
     Update,
@@ -31,35 +31,35 @@ pub enum Step {
 }
 
 /// Every step with its usual weight, and whether a seed may do without it.
-const STEPS: &[(Step, u64, bool)] = &[
-    (Step::Insert, 30, false),
-    (Step::InsertRun, 8, true),
-    (Step::Update, 30, true),
-    (Step::Delete, 20, true),
-    (Step::Read, 8, true),
-    (Step::LockRead, 8, true),
-    (Step::Scan, 3, true),
-    (Step::ScanSecondary, 3, true),
-    (Step::ChangeRange, 6, true),
-    (Step::Savepoint, 8, true),
-    (Step::RollBackTo, 5, true),
-    (Step::Commit, 20, false),
-    (Step::RollBack, 4, true),
-    (Step::Abandon, 2, true),
-    (Step::Acknowledge, 14, false),
-    (Step::CreateTable, 1, true),
-    (Step::DropTable, 1, true),
-    (Step::Checkpoint, 2, true),
-    (Step::Purge, 2, true),
-    (Step::CheckNow, 1, true),
-    (Step::FillDisk, 3, true),
-    (Step::GiveSpace, 2, false),
+const STEPS: &[(Action, u64, bool)] = &[
+    (Action::Insert, 30, false),
+    (Action::InsertRun, 8, true),
+    (Action::Update, 30, true),
+    (Action::Delete, 20, true),
+    (Action::Read, 8, true),
+    (Action::LockRead, 8, true),
+    (Action::Scan, 3, true),
+    (Action::ScanSecondary, 3, true),
+    (Action::ChangeRange, 6, true),
+    (Action::Savepoint, 8, true),
+    (Action::RollBackTo, 5, true),
+    (Action::Commit, 20, false),
+    (Action::RollBack, 4, true),
+    (Action::Abandon, 2, true),
+    (Action::Acknowledge, 14, false),
+    (Action::CreateTable, 1, true),
+    (Action::DropTable, 1, true),
+    (Action::Checkpoint, 2, true),
+    (Action::Purge, 2, true),
+    (Action::CheckNow, 1, true),
+    (Action::FillDisk, 3, true),
+    (Action::GiveSpace, 2, false),
 ];
 
 /// The character of one seed.
 #[derive(Clone, Debug)]
 pub struct Swarm {
-    weights: Vec<(Step, u64)>,
+    weights: Vec<(Action, u64)>,
     /// Concurrent sessions.
     pub sessions: usize,
     /// Distinct row numbers.
@@ -115,7 +115,7 @@ impl Swarm {
     }
 
     /// The next step.
-    pub fn step(&self, rng: &mut Rng) -> Step {
+    pub fn step(&self, rng: &mut Rng) -> Action {
         let total = self.weights.iter().map(|(_, weight)| weight).sum();
         let mut at = rng.below(total);
         for &(step, weight) in &self.weights {

@@ -16,7 +16,7 @@ use turnstile_sys::rng::Rng;
 
 use crate::quiet::Quiet;
 use crate::session::{Asked, Session, Statement, Work, at_once, run};
-use crate::swarm::{Step, Swarm};
+use crate::swarm::{Action, Swarm};
 use crate::table::{NULL, Overlay, Row, State, Table, row};
 
 /// The error is what is wrong with the engine.
@@ -355,16 +355,16 @@ impl World {
 
     // -- steps
 
-    fn step(&mut self, step: Step) -> Verdict {
+    fn step(&mut self, step: Action) -> Verdict {
         match step {
-            Step::Acknowledge => self.acknowledge(),
-            Step::CreateTable if self.tables.len() < TABLES_MAX => self.create_table(),
-            Step::DropTable if self.tables.len() > 1 => self.drop_table(),
-            Step::Checkpoint => {
+            Action::Acknowledge => self.acknowledge(),
+            Action::CreateTable if self.tables.len() < TABLES_MAX => self.create_table(),
+            Action::DropTable if self.tables.len() > 1 => self.drop_table(),
+            Action::Checkpoint => {
                 let outcome = self.engine().checkpoint().map(drop);
                 self.upkeep("checkpoint", outcome)
             }
-            Step::Purge => {
+            Action::Purge => {
                 let outcome = self.engine().roll_back_abandoned();
                 self.upkeep("rollback of the abandoned", outcome)?;
                 // Without a draw, so that the seeds go on to mean what they meant.
@@ -375,19 +375,19 @@ impl World {
                 };
                 self.upkeep("purge", outcome)
             }
-            Step::CheckNow if !self.faulty => self.check_now(),
-            Step::FillDisk => {
+            Action::CheckNow if !self.faulty => self.check_now(),
+            Action::FillDisk => {
                 let room = self.rng.index(20_000);
                 self.disk.set_capacity(self.disk.used() + room);
                 self.full = true;
                 Ok(())
             }
-            Step::GiveSpace => {
+            Action::GiveSpace => {
                 self.disk.set_capacity(usize::MAX);
                 self.full = false;
                 Ok(())
             }
-            Step::CreateTable | Step::DropTable | Step::CheckNow => Ok(()),
+            Action::CreateTable | Action::DropTable | Action::CheckNow => Ok(()),
             step => {
                 let idle: Vec<usize> = (0..self.sessions.len()).filter(|&at| self.is_idle(at)).collect();
                 if idle.is_empty() {
@@ -408,25 +408,25 @@ impl World {
         self.sessions[at].statement.is_none()
     }
 
-    fn session_step(&mut self, step: Step, at: usize) -> Verdict {
+    fn session_step(&mut self, step: Action, at: usize) -> Verdict {
         match step {
-            Step::Commit => self.commit(at),
-            Step::RollBack => self.roll_back(at),
-            Step::Abandon => {
+            Action::Commit => self.commit(at),
+            Action::RollBack => self.roll_back(at),
+            Action::Abandon => {
                 self.note(format!("s{at} abandons"));
                 // Whoever is dropped in the middle of a wait is one more case.
                 let victim = self.rng.index(self.sessions.len());
                 self.sessions[victim] = Session::default();
                 Ok(())
             }
-            Step::Savepoint => {
+            Action::Savepoint => {
                 let session = &mut self.sessions[at];
                 if let (Some(txn), Some(work)) = (&session.txn, &mut session.work) {
                     work.savepoints.push((txn.savepoint(), work.overlay.clone()));
                 }
                 Ok(())
             }
-            Step::RollBackTo => self.roll_back_to(at),
+            Action::RollBackTo => self.roll_back_to(at),
             step => {
                 let asked = self.draw(step);
                 let Some((asked, table)) = asked else { return Ok(()) };
@@ -452,15 +452,15 @@ impl World {
         row(a, b, len, self.rng.below(256) as u8)
     }
 
-    fn draw(&mut self, step: Step) -> Option<(Asked, Table)> {
+    fn draw(&mut self, step: Action) -> Option<(Asked, Table)> {
         let table = self.tables.get(self.rng.index(self.tables.len().max(1)))?.clone();
         let id = self.rng.below(u64::from(self.swarm.keys)) as u32;
         let asked = match step {
-            Step::Insert => Asked::Insert { id, row: self.draw_row() },
-            Step::InsertRun if !table.def.secondaries.is_empty() => {
+            Action::Insert => Asked::Insert { id, row: self.draw_row() },
+            Action::InsertRun if !table.def.secondaries.is_empty() => {
                 Asked::Insert { id, row: self.draw_row() }
             }
-            Step::InsertRun => {
+            Action::InsertRun => {
                 let newest = self.versions.last().expect("there is always a version").rows(table.number);
                 let next = newest.keys().next_back().map_or(0, |last| last + 1);
                 let behind = next < 4 * self.swarm.keys && self.rng.chance(0.7);
@@ -468,16 +468,16 @@ impl World {
                 let rows = (0..count).map(|_| self.draw_row()).collect();
                 Asked::InsertRun { id: if behind { next } else { id }, rows }
             }
-            Step::Update => Asked::Update { id, row: self.draw_row() },
-            Step::Delete => Asked::Delete { id },
-            Step::Read => Asked::Read { id },
-            Step::LockRead => {
+            Action::Update => Asked::Update { id, row: self.draw_row() },
+            Action::Delete => Asked::Delete { id },
+            Action::Read => Asked::Read { id },
+            Action::LockRead => {
                 let waits = [LockWait::Wait, LockWait::NoWait, LockWait::SkipLocked];
                 Asked::LockRead { id, wait: waits[self.rng.index(3)] }
             }
-            Step::Scan => Asked::Scan { secondary: false },
-            Step::ScanSecondary => Asked::Scan { secondary: !table.def.secondaries.is_empty() },
-            Step::ChangeRange => {
+            Action::Scan => Asked::Scan { secondary: false },
+            Action::ScanSecondary => Asked::Scan { secondary: !table.def.secondaries.is_empty() },
+            Action::ChangeRange => {
                 let to = id + self.rng.below(u64::from(self.swarm.keys) / 2 + 2) as u32;
                 Asked::ChangeRange { from: id, to, modulus: 2 + self.rng.below(3) as u32 }
             }
@@ -497,7 +497,7 @@ impl World {
             autocommit: false,
             lock_wait_timeout_ms: 100_000_000,
             interrupt: Arc::new(Interrupt::new()),
-            card: Default::default(),
+            status: Default::default(),
         };
         let newest = self.versions.len() - 1;
         let engine = Arc::clone(self.engine());

@@ -2,7 +2,7 @@
 //! once for each run of a statement.
 
 use turnstile_catalog::registry::counts::SessionCounts;
-use turnstile_plan::plan::query::{Access, QueryPlan, SelectPlan, Source, Step};
+use turnstile_plan::plan::query::{Access, JoinStep, QueryPlan, SelectPlan, Source};
 use turnstile_syntax::ast::SetOperator;
 
 /// How a table's rows are found.
@@ -70,7 +70,7 @@ fn count_select(counts: &SessionCounts, plan: &SelectPlan) {
     plan.subqueries.iter().for_each(|inner| count(counts, &inner.plan));
 }
 
-fn count_step(counts: &SessionCounts, step: &Step, is_first: bool, first: &mut Option<Way>) {
+fn count_step(counts: &SessionCounts, step: &JoinStep, is_first: bool, first: &mut Option<Way>) {
     match &step.source {
         Source::Table(source) => {
             let way = way(&source.access);

@@ -19,12 +19,12 @@ pub use point::PointDraft;
 use super::Exec;
 use super::key_index::{KEY_OVERHEAD, KeyIndex};
 use super::scan::{Fields, TableScan};
-use super::tail::{FrameRow, Kept, limits};
+use super::tail::{Kept, TupleRow, limits};
 use crate::exec::{access, select, sort, subquery};
 use turnstile_catalog::row_codec::RowView;
 use turnstile_plan::plan::change::{ChangePlan, ChangeTarget};
 use turnstile_plan::plan::point::is_independent;
-use turnstile_plan::plan::query::{Source, Step, TableSource};
+use turnstile_plan::plan::query::{JoinStep, Source, TableSource};
 use turnstile_values::error::{SqlError, SqlResult};
 use turnstile_values::memory::{Blocks, Many, row_bytes};
 use turnstile_values::value::Value;
@@ -48,7 +48,7 @@ pub struct Changed {
     pub number: Option<u64>,
 }
 
-/// A row that was found: its primary key, and the frame.
+/// A row that was found: its primary key, and the tuple.
 type Found = (Vec<u8>, Vec<Value>);
 
 impl Exec<'_> {
@@ -67,16 +67,16 @@ impl Exec<'_> {
 async fn change_rows(exec: &mut Exec<'_>, plan: &ChangePlan) -> SqlResult<Changed> {
     access::count_change(&exec.session.entry.counts, &plan.select);
     let mut done = Changed::default();
-    let mut frame = vec![Value::Null; plan.select.width];
+    let mut tuple = vec![Value::Null; plan.select.width];
     for subquery in plan.select.subqueries.iter().filter(|one| !one.correlated) {
-        subquery::run_subquery(exec, subquery, &mut frame).await?;
+        subquery::run_subquery(exec, subquery, &mut tuple).await?;
     }
-    if !conditions(exec, plan, &plan.select.preconditions, &mut frame).await? {
+    if !conditions(exec, plan, &plan.select.preconditions, &mut tuple).await? {
         return Ok(done);
     }
     match (plan.select.steps.as_slice(), plan.targets.as_slice()) {
         ([step], [target]) => match &step.source {
-            Source::Table(source) => change_one(exec, plan, step, source, target, frame, &mut done).await?,
+            Source::Table(source) => change_one(exec, plan, step, source, target, tuple, &mut done).await?,
             _ => {
                 return Err(SqlError::new(1288, b"HY000", "The target table of the change is not updatable"));
             }
@@ -90,13 +90,13 @@ async fn conditions(
     exec: &mut Exec<'_>,
     plan: &ChangePlan,
     filters: &[turnstile_plan::plan::query::Filter],
-    frame: &mut [Value],
+    tuple: &mut [Value],
 ) -> SqlResult<bool> {
     for filter in filters {
         for nth in &filter.subqueries {
-            subquery::run_subquery(exec, &plan.select.subqueries[*nth], frame).await?;
+            subquery::run_subquery(exec, &plan.select.subqueries[*nth], tuple).await?;
         }
-        if filter.expr.eval_truth(&FrameRow(frame), exec.eval)? != Some(true) {
+        if filter.expr.eval_truth(&TupleRow(tuple), exec.eval)? != Some(true) {
             return Ok(false);
         }
     }
@@ -112,10 +112,10 @@ fn count_sorted(exec: &Exec<'_>, target: &ChangeTarget, rows: usize, limit: u64)
 async fn change_one(
     exec: &mut Exec<'_>,
     plan: &ChangePlan,
-    step: &Step,
+    step: &JoinStep,
     source: &TableSource,
     target: &ChangeTarget,
-    frame: Vec<Value>,
+    tuple: Vec<Value>,
     done: &mut Changed,
 ) -> SqlResult<()> {
     let (count, _) = limits(&plan.select.limit, exec.eval)?;
@@ -126,21 +126,21 @@ async fn change_one(
     let at_once = !sorts && is_independent(source, target);
     let mut waiting: Many<Found> = Many::new();
     let mut charge = exec.eval.charge();
-    let mut scan = TableScan::open(source, &FrameRow(&frame), exec.eval)?
+    let mut scan = TableScan::open(source, &TupleRow(&tuple), exec.eval)?
         .for_update_statement(target.assignments.is_some());
     loop {
-        let (mut found, more) = find(exec, &mut scan, step, source, &frame).await?;
-        for (pk, mut frame) in found.drain(..) {
-            if !conditions(exec, plan, &step.matching, &mut frame).await?
-                || !conditions(exec, plan, &step.filters, &mut frame).await?
+        let (mut found, more) = find(exec, &mut scan, step, source, &tuple).await?;
+        for (pk, mut tuple) in found.drain(..) {
+            if !conditions(exec, plan, &step.matching, &mut tuple).await?
+                || !conditions(exec, plan, &step.filters, &mut tuple).await?
             {
                 continue;
             }
             if at_once {
-                apply(exec, plan, target, &pk, &mut frame, done).await?;
+                apply(exec, plan, target, &pk, &mut tuple, done).await?;
             } else {
-                charge.add(row_bytes(&frame) + pk.len() + size_of::<Found>())?;
-                waiting.push((pk, frame));
+                charge.add(row_bytes(&tuple) + pk.len() + size_of::<Found>())?;
+                waiting.push((pk, tuple));
             }
             let met = if at_once { done.matched } else { waiting.len() as u64 };
             if !sorts && met >= count {
@@ -154,13 +154,13 @@ async fn change_one(
     }
     if sorts {
         let mut keyed = Blocks::new();
-        for (nth, (_, frame)) in waiting.iter_mut().enumerate() {
+        for (nth, (_, tuple)) in waiting.iter_mut().enumerate() {
             exec.pace().await?;
             for subquery in &plan.select.item_subqueries {
-                subquery::run_subquery(exec, &plan.select.subqueries[*subquery], frame).await?;
+                subquery::run_subquery(exec, &plan.select.subqueries[*subquery], tuple).await?;
             }
-            let frame = &*frame;
-            let keys = plan.select.order.iter().map(|key| key.expr.eval(&FrameRow(frame), exec.eval));
+            let tuple = &*tuple;
+            let keys = plan.select.order.iter().map(|key| key.expr.eval(&TupleRow(tuple), exec.eval));
             keyed.push((keys.collect::<SqlResult<Vec<_>>>()?, vec![Value::UInt(nth as u64)]));
         }
         count_sorted(exec, target, keyed.len(), count);
@@ -168,14 +168,14 @@ async fn change_one(
         for (_, row) in keyed.take(usize::try_from(count).unwrap_or(usize::MAX)) {
             let Some(Value::UInt(nth)) = row.first() else { continue };
             exec.pace().await?;
-            let (pk, mut frame) = std::mem::take(&mut waiting[*nth as usize]);
-            apply(exec, plan, target, &pk, &mut frame, done).await?;
+            let (pk, mut tuple) = std::mem::take(&mut waiting[*nth as usize]);
+            apply(exec, plan, target, &pk, &mut tuple, done).await?;
         }
         return Ok(());
     }
-    for (pk, mut frame) in waiting {
+    for (pk, mut tuple) in waiting {
         exec.pace().await?;
-        apply(exec, plan, target, &pk, &mut frame, done).await?;
+        apply(exec, plan, target, &pk, &mut tuple, done).await?;
     }
     Ok(())
 }
@@ -184,14 +184,14 @@ async fn change_one(
 async fn find(
     exec: &mut Exec<'_>,
     scan: &mut TableScan<'_>,
-    step: &Step,
+    step: &JoinStep,
     source: &TableSource,
-    frame: &[Value],
+    tuple: &[Value],
 ) -> SqlResult<(Vec<Found>, bool)> {
     let context = exec.eval;
     let columns = step.base..step.base + step.columns;
     let plain = |view: &RowView<'_>| {
-        let row = StoredRow { view, base: step.base, rest: frame };
+        let row = StoredRow { view, base: step.base, rest: tuple };
         let mut filters = step.matching.iter().chain(&step.filters).filter(|one| one.subqueries.is_empty());
         // An error comes up again when the row is looked at for good.
         filters.all(|one| !matches!(one.expr.eval_truth(&row, context), Ok(Some(false) | None)))
@@ -199,7 +199,7 @@ async fn find(
     let mut found = Vec::new();
     let mut accept = |view: &RowView<'_>| plain(view);
     let mut visit = |fields: Fields<'_>| {
-        let mut row = frame.to_vec();
+        let mut row = tuple.to_vec();
         fields.fill(&source.needed, &mut row[columns.clone()]);
         found.push((fields.primary_key().to_vec(), row));
         Ok(Visit::Continue)
@@ -208,17 +208,17 @@ async fn find(
     Ok((found, more))
 }
 
-/// Changes the row of one target that a frame speaks of.
+/// Changes the row of one target that a tuple speaks of.
 async fn apply(
     exec: &mut Exec<'_>,
     plan: &ChangePlan,
     target: &ChangeTarget,
     pk: &[u8],
-    frame: &mut [Value],
+    tuple: &mut [Value],
     done: &mut Changed,
 ) -> SqlResult<()> {
-    run_assigned_subqueries(exec, plan, target, frame, done.matched + 1).await?;
-    apply_computed(exec, plan, target, pk, frame, done).await
+    run_assigned_subqueries(exec, plan, target, tuple, done.matched + 1).await?;
+    apply_computed(exec, plan, target, pk, tuple, done).await
 }
 
 /// The same where the sub-queries have run.
@@ -227,7 +227,7 @@ async fn apply_computed(
     plan: &ChangePlan,
     target: &ChangeTarget,
     pk: &[u8],
-    frame: &[Value],
+    tuple: &[Value],
     done: &mut Changed,
 ) -> SqlResult<()> {
     match &target.assignments {
@@ -252,7 +252,7 @@ async fn apply_computed(
                 ignore: plan.ignore,
                 light: target.light,
             };
-            apply::update_row(exec, rewrite, pk, frame, done).await
+            apply::update_row(exec, rewrite, pk, tuple, done).await
         }
     }
 }
@@ -262,16 +262,16 @@ async fn run_assigned_subqueries(
     exec: &mut Exec<'_>,
     plan: &ChangePlan,
     target: &ChangeTarget,
-    frame: &mut [Value],
+    tuple: &mut [Value],
     number: u64,
 ) -> SqlResult<()> {
     let Some((last, _)) = target.subqueries.last() else { return Ok(()) };
     let columns = target.base..target.base + target.table.columns().len();
-    let before = frame[columns.clone()].to_vec();
+    let before = tuple[columns.clone()].to_vec();
     for (nth, (column, value)) in target.assignments.iter().flatten().enumerate().take(last + 1) {
         for (_, subqueries) in target.subqueries.iter().filter(|(at, _)| *at == nth) {
             for subquery in subqueries {
-                subquery::run_subquery(exec, &plan.select.subqueries[*subquery], frame).await?;
+                subquery::run_subquery(exec, &plan.select.subqueries[*subquery], tuple).await?;
             }
         }
         let position = target.base + column;
@@ -282,61 +282,61 @@ async fn run_assigned_subqueries(
         }
         let storing =
             Storing { eval: exec.eval, strict: apply::is_strict(exec) && !plan.ignore, row: number };
-        frame[position] = match value {
+        tuple[position] = match value {
             Some(value) => {
-                let value = value.eval(&FrameRow(frame), exec.eval)?;
+                let value = value.eval(&TupleRow(tuple), exec.eval)?;
                 storing.store(&target.table, *column, &value)?
             }
-            None => storing.default_in(&target.table, *column, &FrameRow(&before))?,
+            None => storing.default_in(&target.table, *column, &TupleRow(&before))?,
         };
     }
-    frame[columns].clone_from_slice(&before);
+    tuple[columns].clone_from_slice(&before);
     Ok(())
 }
 
-/// Several tables: all frames first, with what sub-queries say before anything is changed; then every
+/// Several tables: all tuples first, with what sub-queries say before anything is changed; then every
 /// target row once.
 async fn change_joined(exec: &mut Exec<'_>, plan: &ChangePlan, done: &mut Changed) -> SqlResult<()> {
     let mut kept = Kept::new(exec.eval, None);
-    frames(exec, &plan.select, &mut kept).await?;
-    for frame in &mut kept.rows {
+    tuples(exec, &plan.select, &mut kept).await?;
+    for tuple in &mut kept.rows {
         exec.pace().await?;
         for target in &plan.targets {
-            run_assigned_subqueries(exec, plan, target, frame, done.matched + 1).await?;
+            run_assigned_subqueries(exec, plan, target, tuple, done.matched + 1).await?;
         }
     }
     let (mut seen, mut key) = (KeyIndex::default(), Vec::new());
-    for frame in std::mem::take(&mut kept.rows) {
+    for tuple in std::mem::take(&mut kept.rows) {
         exec.pace().await?;
         for (nth, target) in plan.targets.iter().enumerate() {
-            let columns = &frame[target.base..target.base + target.table.columns().len()];
+            let columns = &tuple[target.base..target.base + target.table.columns().len()];
             // A row that an outer join filled with NULLs is none.
-            let Some(pk) = row_key(target, columns, &frame) else { continue };
+            let Some(pk) = row_key(target, columns, &tuple) else { continue };
             kept.charge.add(pk.len() + KEY_OVERHEAD)?;
             key.clear();
             key.extend_from_slice(&(nth as u32).to_le_bytes());
             key.extend_from_slice(&pk);
             if seen.insert(&key) {
-                apply_computed(exec, plan, target, &pk, &frame, done).await?;
+                apply_computed(exec, plan, target, &pk, &tuple, done).await?;
             }
         }
     }
     Ok(())
 }
 
-/// Runs a block and keeps its whole frames.
-async fn frames(
+/// Runs a block and keeps its whole tuples.
+async fn tuples(
     exec: &mut Exec<'_>,
     select: &turnstile_plan::plan::query::SelectPlan,
     kept: &mut Kept,
 ) -> SqlResult<()> {
-    select::select_frames(exec, select, kept).await
+    select::select_tuples(exec, select, kept).await
 }
 
-/// The key of a target's row; None if the frame has none.
-fn row_key(target: &ChangeTarget, columns: &[Value], frame: &[Value]) -> Option<Vec<u8>> {
+/// The key of a target's row; None if the tuple has none.
+fn row_key(target: &ChangeTarget, columns: &[Value], tuple: &[Value]) -> Option<Vec<u8>> {
     if target.table.primary().is_none() {
-        return match frame.get(target.base + columns.len()) {
+        return match tuple.get(target.base + columns.len()) {
             Some(Value::Bytes(key)) => Some(key.to_vec()),
             _ => None,
         };
@@ -346,13 +346,13 @@ fn row_key(target: &ChangeTarget, columns: &[Value], frame: &[Value]) -> Option<
     found.then_some(pk)
 }
 
-/// A row in the engine's bytes, at its place in a frame.
+/// A row in the engine's bytes, at its place in a tuple.
 pub struct StoredRow<'r> {
     /// The row.
     pub view: &'r RowView<'r>,
-    /// Frame position of its first column.
+    /// Tuple position of its first column.
     pub base: usize,
-    /// The frame around it.
+    /// The tuple around it.
     pub rest: &'r [Value],
 }
 

@@ -26,27 +26,27 @@ pub(super) fn refuse_failed_conditions(exec: &Exec<'_>, plan: &SelectPlan) -> Sq
 }
 
 /// Error 1242 if the select list or the order asks for a sub-query that gave several rows.
-pub(super) fn refuse_failed_items(exec: &Exec<'_>, plan: &SelectPlan, frame: &[Value]) -> SqlResult<()> {
+pub(super) fn refuse_failed_items(exec: &Exec<'_>, plan: &SelectPlan, tuple: &[Value]) -> SqlResult<()> {
     let exprs = plan.items.iter().map(|item| &item.expr).chain(plan.order.iter().map(|key| &key.expr));
-    refuse_failed(exec, &plan.subqueries, exprs, frame)
+    refuse_failed(exec, &plan.subqueries, exprs, tuple)
 }
 
 /// The same for what rows are grouped by and aggregates are fed.
-pub(super) fn refuse_failed_groups(exec: &Exec<'_>, plan: &SelectPlan, frame: &[Value]) -> SqlResult<()> {
+pub(super) fn refuse_failed_groups(exec: &Exec<'_>, plan: &SelectPlan, tuple: &[Value]) -> SqlResult<()> {
     let Some(group) = &plan.group else { return Ok(()) };
     let fed = group.aggregates.iter().flat_map(|one| {
         one.arguments.iter().map(|typed| &typed.expr).chain(one.order.iter().map(|key| &key.expr))
     });
     let exprs = group.keys.iter().map(|(key, _)| key).chain(fed);
-    refuse_failed(exec, &plan.subqueries, exprs, frame)
+    refuse_failed(exec, &plan.subqueries, exprs, tuple)
 }
 
-/// The error of a sub-query that failed, if one of these expressions asks for its value in this frame.
+/// The error of a sub-query that failed, if one of these expressions asks for its value in this tuple.
 pub(super) fn refuse_failed<'x>(
     exec: &Exec<'_>,
     subqueries: &[Subquery],
     exprs: impl Iterator<Item = &'x Expr>,
-    frame: &[Value],
+    tuple: &[Value],
 ) -> SqlResult<()> {
     if !exec.has_failures() {
         return Ok(());
@@ -54,7 +54,7 @@ pub(super) fn refuse_failed<'x>(
     let error = |one: &Subquery| exec.failure(one);
     let failed = subqueries.iter().filter(|one| error(one).is_some());
     let row =
-        Watched { frame, places: failed.clone().map(Subquery::places).collect(), seen: Cell::new(None) };
+        Watched { tuple, places: failed.clone().map(Subquery::places).collect(), seen: Cell::new(None) };
     for expr in exprs {
         let value = expr.eval(&row, exec.eval);
         if let Some(at) = row.seen.get() {
@@ -66,9 +66,9 @@ pub(super) fn refuse_failed<'x>(
     Ok(())
 }
 
-/// A frame that notes whether one of some places is read.
+/// A tuple that notes whether one of some places is read.
 struct Watched<'f> {
-    frame: &'f [Value],
+    tuple: &'f [Value],
     places: Vec<std::ops::Range<usize>>,
     seen: Cell<Option<usize>>,
 }
@@ -78,6 +78,6 @@ impl Row for Watched<'_> {
         if self.places.iter().any(|places| places.contains(&position)) {
             self.seen.set(Some(position));
         }
-        self.frame.get(position).cloned().unwrap_or_default()
+        self.tuple.get(position).cloned().unwrap_or_default()
     }
 }

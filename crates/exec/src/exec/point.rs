@@ -8,12 +8,12 @@
 use smallvec::SmallVec;
 
 use super::change::StoredRow;
-use super::tail::{FrameRow, limits};
+use super::tail::{TupleRow, limits};
 use super::{Exec, range};
 use turnstile_catalog::row_codec::RowView;
 use turnstile_expr::expr::EvalContext;
 use turnstile_plan::plan::point::{PointShape, conditions};
-use turnstile_plan::plan::query::{QueryPlan, SelectPlan, Source, Step, TableSource};
+use turnstile_plan::plan::query::{JoinStep, QueryPlan, SelectPlan, Source, TableSource};
 use turnstile_values::error::{SqlError, SqlResult};
 use turnstile_values::sink::ResultSink;
 use turnstile_values::value::Value;
@@ -34,7 +34,7 @@ pub(super) enum PointKey {
 /// The way of the row into the client's answer.
 struct Answer<'a> {
     select: &'a SelectPlan,
-    step: &'a Step,
+    step: &'a JoinStep,
     source: &'a TableSource,
     /// Which condition is met by the row's key.
     implied: Option<usize>,
@@ -99,7 +99,7 @@ pub(super) fn point_key(exec: &Exec<'_>, shape: PointShape, source: &TableSource
     if let Some(key) = shape.integer_key(source, exec.eval) {
         return Ok(PointKey::One(key, shape.implied()));
     }
-    let ranges = range::ranges(&source.table, &source.access, &FrameRow(&[]), exec.eval)?;
+    let ranges = range::ranges(&source.table, &source.access, &TupleRow(&[]), exec.eval)?;
     Ok(match ranges.into_iter().next() {
         None => PointKey::Nowhere,
         Some(range) if !range.point => PointKey::Many,

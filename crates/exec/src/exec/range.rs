@@ -36,7 +36,7 @@ impl ByteRange {
     }
 }
 
-/// The ranges of an access for one frame: ascending, without overlap.
+/// The ranges of an access for one tuple: ascending, without overlap.
 pub fn ranges(
     table: &Table,
     access: &Access,

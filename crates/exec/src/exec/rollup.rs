@@ -1,6 +1,6 @@
 //! The keys of a group under WITH ROLLUP, as the select list, HAVING and ORDER BY see them.
 
-use super::tail::FrameRow;
+use super::tail::TupleRow;
 use turnstile_expr::expr::EvalContext;
 use turnstile_plan::plan::query::RollupKey;
 use turnstile_values::error::SqlResult;
@@ -11,22 +11,22 @@ use turnstile_values::value::Value;
 pub fn fill(
     keys: &[RollupKey],
     level: usize,
-    frame: &mut [Value],
+    tuple: &mut [Value],
     context: &EvalContext<'_>,
 ) -> SqlResult<()> {
     // What computes a key may read a column that is another key: all are computed before any is forgotten.
     for key in &keys[..level.min(keys.len())] {
-        frame[key.flag] = Value::boolean(false);
+        tuple[key.flag] = Value::boolean(false);
         if let Some(computed) = &key.computed {
-            frame[key.place] = computed.eval(&FrameRow(frame), context)?;
+            tuple[key.place] = computed.eval(&TupleRow(tuple), context)?;
         }
     }
     let (common, summed) = keys.split_at(level.min(keys.len()));
     for key in summed {
-        frame[key.flag] = Value::boolean(true);
+        tuple[key.flag] = Value::boolean(true);
         // A column that is a key twice is what the first of the two says.
         if !common.iter().any(|first| first.place == key.place) {
-            frame[key.place] = Value::Null;
+            tuple[key.place] = Value::Null;
         }
     }
     Ok(())

@@ -35,7 +35,7 @@ pub enum Fields<'r> {
 }
 
 impl Fields<'_> {
-    /// Puts the wanted columns into a table's part of a frame.
+    /// Puts the wanted columns into a table's part of a tuple.
     pub fn fill(&self, needed: &[usize], into: &mut [Value]) {
         match self {
             Fields::Row { view, .. } => needed.iter().for_each(|column| into[*column] = view.get(*column)),
@@ -43,7 +43,7 @@ impl Fields<'_> {
         }
     }
 
-    /// Puts what a step delivers into its part of a frame.
+    /// Puts what a step delivers into its part of a tuple.
     pub fn deliver(&self, source: &TableSource, into: &mut [Value]) {
         self.fill(&source.needed, into);
         if source.numbers
@@ -91,7 +91,7 @@ pub struct TableScan<'p> {
 pub type RowVisitor<'v> = dyn FnMut(Fields<'_>) -> SqlResult<Visit> + Send + 'v;
 
 impl<'p> TableScan<'p> {
-    /// Prepares reading `source` for one frame.
+    /// Prepares reading `source` for one tuple.
     pub fn open(
         source: &'p TableSource,
         row: &dyn Row,

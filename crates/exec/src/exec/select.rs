@@ -1,6 +1,6 @@
 //! Running queries.
 //!
-//! A SELECT block reads its first table batch by batch; each row becomes a frame, runs through the other
+//! A SELECT block reads its first table batch by batch; each row becomes a tuple, runs through the other
 //! steps (a nested loop, with index look-ups, or with a table kept in memory and hashed), and ends in the
 //! [`Tail`]. When nothing on the way has to wait, rows go into the tail straight from under the page latch,
 //! without a copy.
@@ -9,7 +9,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 use turnstile_engine::Visit;
-use turnstile_plan::plan::query::{Filter, GroupPlan, QueryPlan, SelectPlan, Source, Step};
+use turnstile_plan::plan::query::{Filter, GroupPlan, JoinStep, QueryPlan, SelectPlan, Source};
 use turnstile_values::error::SqlResult;
 use turnstile_values::value::Rows;
 use turnstile_values::value::Value;
@@ -17,7 +17,7 @@ use turnstile_values::value::Value;
 use super::failed::refuse_failed_conditions;
 use super::join::{End, emit, flush, holds, passes, project, run_step, run_subqueries};
 use super::scan::{Fields, TableScan};
-use super::tail::{FrameRow, Kept, RowOut, Tail};
+use super::tail::{Kept, RowOut, Tail, TupleRow};
 use super::values::values;
 use super::{Exec, blank};
 use crate::exec::{sort, subquery, union, virtual_scan};
@@ -26,7 +26,7 @@ use crate::exec::{sort, subquery, union, virtual_scan};
 pub type Boxed<'a, T> = Pin<Box<dyn Future<Output = SqlResult<T>> + Send + 'a>>;
 
 impl Exec<'_> {
-    /// Runs a query. `outer` is the frame around it, for a sub-query.
+    /// Runs a query. `outer` is the tuple around it, for a sub-query.
     pub fn query<'a>(
         &'a mut self,
         plan: &'a QueryPlan,
@@ -43,7 +43,7 @@ impl Exec<'_> {
     /// Everything the statement reads is of one moment. One look at one row needs no view for that.
     pub fn pin_snapshot(&mut self, plan: &QueryPlan) {
         let single = |plan: &SelectPlan| {
-            let [Step { source: Source::Table(source), .. }] = plan.steps.as_slice() else {
+            let [JoinStep { source: Source::Table(source), .. }] = plan.steps.as_slice() else {
                 return plan.steps.is_empty() && plan.subqueries.is_empty();
             };
             source.access.unique && source.access.ranges.len() == 1 && plan.subqueries.is_empty()
@@ -64,40 +64,40 @@ async fn select(
     if let Some(found) = virtual_scan::virtual_scan(exec, plan, out).await? {
         return Ok(found);
     }
-    let mut frame = vec![Value::Null; plan.width];
+    let mut tuple = vec![Value::Null; plan.width];
     for (there, here) in &plan.outer {
-        frame[*here] = outer.get(*there).cloned().unwrap_or_default();
+        tuple[*here] = outer.get(*there).cloned().unwrap_or_default();
     }
     for nth in 0..plan.subqueries.len() {
         if !plan.subqueries[nth].correlated {
-            subquery::try_subquery(exec, &plan.subqueries[nth], &mut frame).await?;
+            subquery::try_subquery(exec, &plan.subqueries[nth], &mut tuple).await?;
         }
     }
     refuse_failed_conditions(exec, plan)?;
     let context = exec.eval;
     let sums_nothing = |group: &&GroupPlan| group.implicit || !group.rollup.is_empty();
-    let blank = plan.group.as_ref().filter(sums_nothing).map(|_| frame.clone());
+    let blank = plan.group.as_ref().filter(sums_nothing).map(|_| tuple.clone());
     let mut tail = Tail::new(plan, out, context, blank)?;
     if tail.is_full() {
         return Ok(0);
     }
-    if holds(exec, plan, &plan.preconditions, &mut frame).await? {
+    if holds(exec, plan, &plan.preconditions, &mut tuple).await? {
         match plan.steps.first() {
             None => {
-                emit(exec, plan, &mut frame, &mut End::Tail(&mut tail)).await?;
+                emit(exec, plan, &mut tuple, &mut End::Tail(&mut tail)).await?;
             }
             Some(first) if can_stream(exec, plan, first) => {
-                stream(exec, plan, first, &mut frame, &mut tail).await?
+                stream(exec, plan, first, &mut tuple, &mut tail).await?
             }
             Some(_) => {
-                run_step(exec, plan, &plan.steps, 0, &mut frame, &mut End::Tail(&mut tail)).await?;
+                run_step(exec, plan, &plan.steps, 0, &mut tuple, &mut End::Tail(&mut tail)).await?;
             }
         }
     }
     if tail.groups() {
-        while let Some(frames) = tail.close_groups(context)? {
+        while let Some(tuples) = tail.close_groups(context)? {
             exec.pace().await?;
-            if !deliver_groups(exec, plan, frames, &mut tail).await? {
+            if !deliver_groups(exec, plan, tuples, &mut tail).await? {
                 break;
             }
         }
@@ -110,17 +110,17 @@ async fn select(
 async fn deliver_groups(
     exec: &mut Exec<'_>,
     plan: &SelectPlan,
-    frames: Rows,
+    tuples: Rows,
     tail: &mut Tail<'_, '_>,
 ) -> SqlResult<bool> {
-    for mut frame in frames {
+    for mut tuple in tuples {
         exec.pace().await?;
         match tail.is_blank() {
-            true => run_subqueries(exec, plan, &blank::still_read(plan), &mut frame).await?,
-            false => run_subqueries(exec, plan, &plan.item_subqueries, &mut frame).await?,
+            true => run_subqueries(exec, plan, &blank::still_read(plan), &mut tuple).await?,
+            false => run_subqueries(exec, plan, &plan.item_subqueries, &mut tuple).await?,
         }
-        if holds(exec, plan, &plan.having, &mut frame).await?
-            && project(exec, &mut frame, tail)? == Visit::Stop
+        if holds(exec, plan, &plan.having, &mut tuple).await?
+            && project(exec, &mut tuple, tail)? == Visit::Stop
         {
             return Ok(false);
         }
@@ -157,18 +157,18 @@ async fn finish(exec: &mut Exec<'_>, tail: &mut Tail<'_, '_>) -> SqlResult<()> {
     flush(exec, tail).await
 }
 
-/// Runs a block's steps and keeps whole frames.
-pub(super) async fn select_frames(exec: &mut Exec<'_>, plan: &SelectPlan, kept: &mut Kept) -> SqlResult<()> {
-    let mut frame = vec![Value::Null; plan.width];
+/// Runs a block's steps and keeps whole tuples.
+pub(super) async fn select_tuples(exec: &mut Exec<'_>, plan: &SelectPlan, kept: &mut Kept) -> SqlResult<()> {
+    let mut tuple = vec![Value::Null; plan.width];
     for subquery in plan.subqueries.iter().filter(|one| !one.correlated) {
-        subquery::run_subquery(exec, subquery, &mut frame).await?;
+        subquery::run_subquery(exec, subquery, &mut tuple).await?;
     }
-    run_step(exec, plan, &plan.steps, 0, &mut frame, &mut End::Keep(kept)).await?;
+    run_step(exec, plan, &plan.steps, 0, &mut tuple, &mut End::Keep(kept)).await?;
     Ok(())
 }
 
 /// Nothing on the way of a row has to wait.
-fn can_stream(exec: &Exec<'_>, plan: &SelectPlan, first: &Step) -> bool {
+fn can_stream(exec: &Exec<'_>, plan: &SelectPlan, first: &JoinStep) -> bool {
     let plain = |filters: &[Filter]| filters.iter().all(|one| one.subqueries.is_empty());
     plan.steps.len() == 1
         && !exec.has_failures()
@@ -183,13 +183,13 @@ fn can_stream(exec: &Exec<'_>, plan: &SelectPlan, first: &Step) -> bool {
 async fn stream(
     exec: &mut Exec<'_>,
     plan: &SelectPlan,
-    first: &Step,
-    frame: &mut [Value],
+    first: &JoinStep,
+    tuple: &mut [Value],
     tail: &mut Tail<'_, '_>,
 ) -> SqlResult<()> {
     let Source::Table(source) = &first.source else { return Ok(()) };
     let context = exec.eval;
-    let mut scan = TableScan::open(source, &FrameRow(frame), context)?;
+    let mut scan = TableScan::open(source, &TupleRow(tuple), context)?;
     let columns = first.base..first.base + first.columns;
     let counts_only = counts_only(plan, first);
     let session = exec.session;
@@ -203,26 +203,26 @@ async fn stream(
                 counted += 1;
                 return Ok(Visit::Continue);
             }
-            fields.fill(&source.needed, &mut frame[columns.clone()]);
+            fields.fill(&source.needed, &mut tuple[columns.clone()]);
             if !plan.light || session.has_worked() {
-                aside.push(frame[columns.clone()].to_vec());
+                aside.push(tuple[columns.clone()].to_vec());
                 return Ok(Visit::Continue);
             }
-            if passes(&first.matching, frame, context)? && passes(&first.filters, frame, context)? {
-                return tail.push(frame, context);
+            if passes(&first.matching, tuple, context)? && passes(&first.filters, tuple, context)? {
+                return tail.push(tuple, context);
             }
             Ok(Visit::Continue)
         };
         let more = scan.batch(exec.txn, exec.interrupt, &mut |_| true, &mut visit).await?;
         if counts_only {
-            tail.push_counted(frame, counted, context)?;
+            tail.push_counted(tuple, counted, context)?;
         }
         for row in aside {
             exec.pace().await?;
-            frame[columns.clone()].clone_from_slice(&row);
-            if passes(&first.matching, frame, context)?
-                && passes(&first.filters, frame, context)?
-                && tail.push(frame, context)? == Visit::Stop
+            tuple[columns.clone()].clone_from_slice(&row);
+            if passes(&first.matching, tuple, context)?
+                && passes(&first.filters, tuple, context)?
+                && tail.push(tuple, context)? == Visit::Stop
             {
                 return Ok(());
             }
@@ -237,7 +237,7 @@ async fn stream(
 }
 
 /// `SELECT COUNT(*) FROM t`: rows need not even be looked at.
-fn counts_only(plan: &SelectPlan, first: &Step) -> bool {
+fn counts_only(plan: &SelectPlan, first: &JoinStep) -> bool {
     let counts = |group: &GroupPlan| {
         group.keys.is_empty()
             && group.aggregates.len() == 1

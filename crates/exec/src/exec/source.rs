@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use turnstile_engine::Visit;
 use turnstile_expr::expr::EvalContext;
-use turnstile_plan::plan::query::{CommonRows, Filter, SelectPlan, Source, Step, TableSource};
+use turnstile_plan::plan::query::{CommonRows, Filter, JoinStep, SelectPlan, Source, TableSource};
 use turnstile_sys::aside;
 use turnstile_values::collation::Collation;
 use turnstile_values::error::SqlResult;
@@ -17,7 +17,7 @@ use turnstile_values::value::Value;
 use super::join::{End, passes, run_step};
 use super::key_index::{KEY_OVERHEAD, KeyIndex};
 use super::scan::{Fields, TableScan};
-use super::tail::{FrameRow, Kept};
+use super::tail::{Kept, TupleRow};
 use super::{Exec, hash_key, json_table};
 use crate::exec::with;
 
@@ -41,12 +41,12 @@ struct HashIndex {
 /// Rows kept in memory are gone through in pieces of so many; between two the client gets what it can take.
 const ROWS_AT_ONCE: usize = 1024;
 
-/// Opens a step's source for one frame.
+/// Opens a step's source for one tuple.
 pub(super) async fn open_source<'p>(
     exec: &mut Exec<'_>,
     plan: &'p SelectPlan,
-    step: &'p Step,
-    frame: &mut Vec<Value>,
+    step: &'p JoinStep,
+    tuple: &mut Vec<Value>,
     first: bool,
 ) -> SqlResult<Opened<'p>> {
     let keep = !first && !step.hash.is_empty();
@@ -55,33 +55,33 @@ pub(super) async fn open_source<'p>(
             Ok(Opened::Stored(stored(exec, plan, step).await?, Place::default()))
         }
         Source::Table(source) => {
-            Ok(Opened::Scan(Box::new(TableScan::open(source, &FrameRow(frame), exec.eval)?), source))
+            Ok(Opened::Scan(Box::new(TableScan::open(source, &TupleRow(tuple), exec.eval)?), source))
         }
         Source::Derived(_) | Source::Common(_) | Source::Virtual(_) => {
             Ok(Opened::Stored(stored(exec, plan, step).await?, Place::default()))
         }
         Source::Lateral(query) => {
             let mut kept = Kept::new(exec.eval, None);
-            exec.query(query, frame, &mut kept).await?;
+            exec.query(query, tuple, &mut kept).await?;
             Ok(Opened::Listed(kept))
         }
         Source::Expanded(query, table) => {
             let mut kept = Kept::new(exec.eval, None);
-            exec.query(query, frame, &mut kept).await?;
+            exec.query(query, tuple, &mut kept).await?;
             let document = kept.rows.first().and_then(|row| row.first()).unwrap_or(&Value::Null);
             let rows = json_table::expand(table, step.columns, document, exec.eval)?;
             Ok(Opened::Listed(rows))
         }
         Source::Group(steps) => {
-            let mut frames = Kept::new(exec.eval, None);
-            run_step(exec, plan, steps, 0, frame, &mut End::Keep(&mut frames)).await?;
+            let mut tuples = Kept::new(exec.eval, None);
+            run_step(exec, plan, steps, 0, tuple, &mut End::Keep(&mut tuples)).await?;
             let columns = step.base..step.base + step.columns;
-            let rows = std::mem::take(&mut frames.rows);
-            for frame in rows {
+            let rows = std::mem::take(&mut tuples.rows);
+            for tuple in rows {
                 exec.pace().await?;
-                frames.rows.push(frame[columns.clone()].to_vec());
+                tuples.rows.push(tuple[columns.clone()].to_vec());
             }
-            Ok(Opened::Listed(frames))
+            Ok(Opened::Listed(tuples))
         }
     }
 }
@@ -89,33 +89,33 @@ pub(super) async fn open_source<'p>(
 /// The next rows of a source, and whether there are more.
 pub(super) async fn next_rows(
     exec: &mut Exec<'_>,
-    step: &Step,
+    step: &JoinStep,
     rows: &mut Opened<'_>,
-    frame: &mut [Value],
+    tuple: &mut [Value],
 ) -> SqlResult<(Piece, bool)> {
     match rows {
         Opened::Listed(kept) => Ok((Piece::Own(std::mem::take(&mut kept.rows)), false)),
-        Opened::Stored(stored, place) => stored.matching(step, frame, exec.eval, place),
+        Opened::Stored(stored, place) => stored.matching(step, tuple, exec.eval, place),
         Opened::Scan(scan, source) => {
             let (context, session) = (exec.eval, exec.session);
             let columns = step.base..step.base + step.columns;
             let mut found = Rows::new();
-            // The source's part of the frame is scratch space until the rows found are gone through.
-            let scratch = parking_lot::Mutex::new(frame);
+            // The source's part of the tuple is scratch space until the rows found are gone through.
+            let scratch = parking_lot::Mutex::new(tuple);
             let mut accept = |view: &turnstile_catalog::row_codec::RowView<'_>| {
-                let mut frame = scratch.lock();
-                let part = &mut frame[columns.clone()];
+                let mut tuple = scratch.lock();
+                let part = &mut tuple[columns.clone()];
                 source.needed.iter().for_each(|column| part[*column] = view.get(*column));
                 // An error comes up again when the row is visited.
-                passes(&step.matching, &frame, context).unwrap_or(true)
+                passes(&step.matching, &tuple, context).unwrap_or(true)
             };
             let mut visit = |fields: Fields<'_>| {
-                let mut frame = scratch.lock();
-                fields.deliver(source, &mut frame[columns.clone()]);
+                let mut tuple = scratch.lock();
+                fields.deliver(source, &mut tuple[columns.clone()]);
                 // The conditions are tested again with each row: if they are heavy, or after much work,
                 // that is time enough.
-                if !step.light || session.has_worked() || passes(&step.matching, &frame, context)? {
-                    found.push(frame[columns.clone()].to_vec());
+                if !step.light || session.has_worked() || passes(&step.matching, &tuple, context)? {
+                    found.push(tuple[columns.clone()].to_vec());
                 }
                 Ok(Visit::Continue)
             };
@@ -126,7 +126,7 @@ pub(super) async fn next_rows(
 }
 
 /// A whole source in memory, read once per statement.
-async fn stored(exec: &mut Exec<'_>, plan: &SelectPlan, step: &Step) -> SqlResult<Arc<Stored>> {
+async fn stored(exec: &mut Exec<'_>, plan: &SelectPlan, step: &JoinStep) -> SqlResult<Arc<Stored>> {
     let name = std::ptr::from_ref(step) as usize;
     if let Some(stored) = exec.keeping.as_ref().and_then(|keeping| keeping.stored_sources.get(&name)) {
         return Ok(stored.clone());
@@ -157,7 +157,7 @@ async fn stored(exec: &mut Exec<'_>, plan: &SelectPlan, step: &Step) -> SqlResul
     Ok(stored)
 }
 
-async fn build_index(exec: &mut Exec<'_>, stored: &mut Stored, step: &Step) -> SqlResult<()> {
+async fn build_index(exec: &mut Exec<'_>, stored: &mut Stored, step: &JoinStep) -> SqlResult<()> {
     let mut index = HashIndex::default();
     let mut key = Vec::new();
     for (nth, row) in stored.rows.iter().enumerate() {
@@ -182,13 +182,13 @@ async fn build_index(exec: &mut Exec<'_>, stored: &mut Stored, step: &Step) -> S
 async fn whole_table(
     exec: &mut Exec<'_>,
     source: &TableSource,
-    step: &Step,
+    step: &JoinStep,
     width: usize,
     charge: &mut Charge,
 ) -> SqlResult<Rows> {
     let (context, session) = (exec.eval, exec.session);
-    let mut frame = vec![Value::Null; width];
-    let mut scan = TableScan::open(source, &FrameRow(&frame), context)?;
+    let mut tuple = vec![Value::Null; width];
+    let mut scan = TableScan::open(source, &TupleRow(&tuple), context)?;
     let columns = step.base..step.base + step.columns;
     // What speaks of this table alone is tested while it is read.
     let own: Vec<&Filter> = step
@@ -200,20 +200,20 @@ async fn whole_table(
     loop {
         let known = rows.len();
         let mut visit = |fields: Fields<'_>| {
-            fields.deliver(source, &mut frame[columns.clone()]);
+            fields.deliver(source, &mut tuple[columns.clone()]);
             // They are tested again with each row: after much work that is time enough.
             for filter in own.iter().filter(|_| step.light && !session.has_worked()) {
-                if filter.expr.eval_truth(&FrameRow(&frame), context)? != Some(true) {
+                if filter.expr.eval_truth(&TupleRow(&tuple), context)? != Some(true) {
                     return Ok(Visit::Continue);
                 }
             }
-            charge.add_row(&frame[columns.clone()])?;
-            rows.push(frame[columns.clone()].to_vec());
+            charge.add_row(&tuple[columns.clone()])?;
+            rows.push(tuple[columns.clone()].to_vec());
             Ok(Visit::Continue)
         };
         let more = scan.batch(exec.txn, exec.interrupt, &mut |_| true, &mut visit).await?;
         if !step.light {
-            keep_passing(exec, &mut rows, known, &own, (&mut frame, columns.clone()), charge).await?;
+            keep_passing(exec, &mut rows, known, &own, (&mut tuple, columns.clone()), charge).await?;
         }
         if !more {
             return Ok(rows);
@@ -228,15 +228,15 @@ async fn keep_passing(
     rows: &mut Rows,
     known: usize,
     filters: &[&Filter],
-    (frame, columns): (&mut [Value], Range<usize>),
+    (tuple, columns): (&mut [Value], Range<usize>),
     charge: &mut Charge,
 ) -> SqlResult<()> {
     for row in rows.split_off(known) {
         exec.pace().await?;
-        frame[columns.clone()].clone_from_slice(&row);
+        tuple[columns.clone()].clone_from_slice(&row);
         let mut passes = true;
         for filter in filters {
-            passes = passes && filter.expr.eval_truth(&FrameRow(frame), exec.eval)? == Some(true);
+            passes = passes && filter.expr.eval_truth(&TupleRow(tuple), exec.eval)? == Some(true);
         }
         if passes {
             rows.push(row);
@@ -247,17 +247,17 @@ async fn keep_passing(
     Ok(())
 }
 
-/// A source while a frame runs through it.
+/// A source while a tuple runs through it.
 pub(super) enum Opened<'p> {
     Scan(Box<TableScan<'p>>, &'p TableSource),
     Stored(Arc<Stored>, Place),
     Listed(Kept),
 }
 
-/// How far a frame is in the rows kept in memory.
+/// How far a tuple is in the rows kept in memory.
 #[derive(Default)]
 pub(super) struct Place {
-    /// The number of the frame's key, once it is looked up; no row has the key if there is none.
+    /// The number of the tuple's key, once it is looked up; no row has the key if there is none.
     key: Option<Option<usize>>,
     next: usize,
 }
@@ -293,18 +293,18 @@ impl Stored {
         self.index.as_ref().and_then(|index| index.rows.get(key)).map_or(&[], Vec::as_slice)
     }
 
-    /// The next rows for a frame, and whether there are more.
+    /// The next rows for a tuple, and whether there are more.
     fn matching(
         self: &Arc<Stored>,
-        step: &Step,
-        frame: &[Value],
+        step: &JoinStep,
+        tuple: &[Value],
         context: &EvalContext<'_>,
         place: &mut Place,
     ) -> SqlResult<(Piece, bool)> {
         if let (Some(index), None) = (&self.index, place.key) {
             let mut values = Vec::new();
             for (expr, _, collation) in &step.hash {
-                values.push((expr.eval(&FrameRow(frame), context)?, *collation));
+                values.push((expr.eval(&TupleRow(tuple), context)?, *collation));
             }
             let mut key = Vec::new();
             let known = append_all(values.iter().map(|(value, collation)| (value, *collation)), &mut key);

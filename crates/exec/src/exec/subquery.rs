@@ -1,4 +1,4 @@
-//! Sub-queries outside FROM: run when the frame they read is filled, their result goes into the frame.
+//! Sub-queries outside FROM: run when the tuple they read is filled, their result goes into the tuple.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use turnstile_catalog::mdl::Patience;
 use turnstile_catalog::timeout::Deadline;
 use turnstile_catalog::user_locks::{LOCK_BYTES, UserLocks};
-use turnstile_engine::session_card::WaitingFor;
+use turnstile_engine::session_status::WaitingFor;
 use turnstile_expr::expr::{CompareOp, EvalContext, LOOKED_UP_MIN, Lookup, compare_checked};
 use turnstile_plan::plan::query::{Subquery, SubqueryKind};
 use turnstile_values::collation::Collation;
@@ -15,25 +15,25 @@ use turnstile_values::error::{SqlError, SqlResult};
 use turnstile_values::value::{Rows, Value, to_double};
 
 use super::Exec;
-use super::tail::{FrameRow, Kept};
+use super::tail::{Kept, TupleRow};
 
 /// A wait of GET_LOCK that is to last for ever, or longer, lasts so long, as in MySQL.
 const FOR_EVER_S: f64 = i32::MAX as f64;
 
-/// Runs a sub-query for one frame.
+/// Runs a sub-query for one tuple.
 pub(super) async fn run_subquery(
     exec: &mut Exec<'_>,
     subquery: &Subquery,
-    frame: &mut [Value],
+    tuple: &mut [Value],
 ) -> SqlResult<()> {
     for guard in &subquery.guards {
-        if !guard.holds(&FrameRow(frame), exec.eval)? {
-            frame[subquery.places()].fill(Value::Null);
+        if !guard.holds(&TupleRow(tuple), exec.eval)? {
+            tuple[subquery.places()].fill(Value::Null);
             return Ok(());
         }
     }
     if let SubqueryKind::Sleep(seconds) = &subquery.kind {
-        let seconds = seconds.eval(&FrameRow(frame), exec.eval)?;
+        let seconds = seconds.eval(&TupleRow(tuple), exec.eval)?;
         let number = to_double(&seconds, exec.eval)?;
         if seconds.is_null() || number < 0.0 {
             let wrong = SqlError::wrong_arguments("sleep.");
@@ -41,34 +41,34 @@ pub(super) async fn run_subquery(
                 return Err(wrong);
             }
             exec.eval.warn(wrong)?;
-            frame[subquery.position] = Value::Int(0);
+            tuple[subquery.position] = Value::Int(0);
             return Ok(());
         }
         let duration = std::time::Duration::from_secs_f64(number.clamp(0.0, 1e9));
         exec.db.status().sleep();
         let slept =
             exec.txn.outside(turnstile_catalog::timeout::sleep(duration, exec.interrupt.clone())).await;
-        frame[subquery.position] = Value::boolean(!slept);
+        tuple[subquery.position] = Value::boolean(!slept);
         return if slept { Ok(()) } else { Err(SqlError::query_interrupted()) };
     }
     if let SubqueryKind::GetLock { name, seconds } = &subquery.kind {
-        let name = name.eval(&FrameRow(frame), exec.eval)?;
-        let seconds = to_double(&seconds.eval(&FrameRow(frame), exec.eval)?, exec.eval)?;
+        let name = name.eval(&TupleRow(tuple), exec.eval)?;
+        let seconds = to_double(&seconds.eval(&TupleRow(tuple), exec.eval)?, exec.eval)?;
         // In a box: its future is large, and few statements have one.
-        frame[subquery.position] = Value::boolean(Box::pin(get_lock(exec, &name, seconds)).await?);
+        tuple[subquery.position] = Value::boolean(Box::pin(get_lock(exec, &name, seconds)).await?);
         return Ok(());
     }
     if let SubqueryKind::Value(value) = &subquery.kind {
-        frame[subquery.position] = value.eval(&FrameRow(frame), exec.eval)?;
+        tuple[subquery.position] = value.eval(&TupleRow(tuple), exec.eval)?;
         return Ok(());
     }
-    let rows = subquery_rows(exec, subquery, frame).await?;
+    let rows = subquery_rows(exec, subquery, tuple).await?;
     let context = exec.eval;
-    frame[subquery.position] = match &subquery.kind {
+    tuple[subquery.position] = match &subquery.kind {
         SubqueryKind::Scalar => {
             match only_row(&rows)? {
-                Some(row) => frame[subquery.places()].clone_from_slice(row),
-                None => frame[subquery.places()].fill(Value::Null),
+                Some(row) => tuple[subquery.places()].clone_from_slice(row),
+                None => tuple[subquery.places()].fill(Value::Null),
             }
             return Ok(());
         }
@@ -76,13 +76,13 @@ pub(super) async fn run_subquery(
         SubqueryKind::In { operand, negated } => {
             let values = operand
                 .iter()
-                .map(|(expr, collation)| Ok((expr.eval(&FrameRow(frame), context)?, *collation)));
+                .map(|(expr, collation)| Ok((expr.eval(&TupleRow(tuple), context)?, *collation)));
             let values = values.collect::<SqlResult<Vec<_>>>()?;
             let found = is_in(exec, subquery, &values, &rows)?;
             Value::truth(found.map(|found| found != *negated))
         }
         SubqueryKind::Quantified { operand, op, collation, all } => {
-            let value = operand.eval(&FrameRow(frame), context)?;
+            let value = operand.eval(&TupleRow(tuple), context)?;
             Value::truth(quantified(&value, *op, *collation, *all, &rows, context)?)
         }
         SubqueryKind::Value(_) | SubqueryKind::Sleep(_) | SubqueryKind::GetLock { .. } => Value::Int(0),
@@ -95,15 +95,15 @@ pub(super) async fn run_subquery(
 pub(super) async fn try_subquery(
     exec: &mut Exec<'_>,
     subquery: &Subquery,
-    frame: &mut [Value],
+    tuple: &mut [Value],
 ) -> SqlResult<()> {
     let name = std::ptr::from_ref(subquery) as usize;
     if let Some(keeping) = &mut exec.keeping {
         keeping.failed_subqueries.remove(&name);
     }
-    match run_subquery(exec, subquery, frame).await {
+    match run_subquery(exec, subquery, tuple).await {
         Err(error) if error.code == 1242 => {
-            frame[subquery.places()].fill(Value::Null);
+            tuple[subquery.places()].fill(Value::Null);
             exec.keeping().failed_subqueries.insert(name, error);
             Ok(())
         }
@@ -130,11 +130,12 @@ async fn get_lock(exec: &mut Exec<'_>, name: &Value, seconds: f64) -> SqlResult<
     let deadline = Deadline::after(Duration::from_secs_f64(seconds), exec.interrupt.clone());
     let mut patience = {
         let named = exec.session.user_locks().lock();
-        let holds = exec.gates.iter().flat_map(|gates| gates.iter()).chain(named.holds());
-        Patience::new(exec.db.gate_waits(), holds, deadline)
+        let holds =
+            exec.metadata_locks.iter().flat_map(|metadata_locks| metadata_locks.iter()).chain(named.holds());
+        Patience::new(exec.db.metadata_waits(), holds, deadline)
     };
-    let card = exec.txn.options().card.clone();
-    let note = card.waits(WaitingFor::UserLock);
+    let status = exec.txn.options().status.clone();
+    let note = status.waits(WaitingFor::UserLock);
     let acquiring = exec.db.user_locks().acquire(&name, exec.session.id, &mut patience);
     let acquired = exec.txn.outside(acquiring).await;
     drop(note);
@@ -143,7 +144,7 @@ async fn get_lock(exec: &mut Exec<'_>, name: &Value, seconds: f64) -> SqlResult<
     Ok(true)
 }
 
-async fn subquery_rows(exec: &mut Exec<'_>, subquery: &Subquery, frame: &[Value]) -> SqlResult<Arc<Rows>> {
+async fn subquery_rows(exec: &mut Exec<'_>, subquery: &Subquery, tuple: &[Value]) -> SqlResult<Arc<Rows>> {
     let name = std::ptr::from_ref(subquery) as usize;
     let reusable = subquery.is_same_for_all();
     let kept = exec.keeping.as_ref().filter(|_| reusable);
@@ -156,7 +157,7 @@ async fn subquery_rows(exec: &mut Exec<'_>, subquery: &Subquery, frame: &[Value]
         _ => None,
     };
     let mut kept = Kept::new(exec.eval, most);
-    exec.query(&subquery.plan, frame, &mut kept).await?;
+    exec.query(&subquery.plan, tuple, &mut kept).await?;
     let rows = Arc::new(kept.rows);
     if reusable {
         let keeping = exec.keeping();
@@ -166,7 +167,7 @@ async fn subquery_rows(exec: &mut Exec<'_>, subquery: &Subquery, frame: &[Value]
     Ok(rows)
 }
 
-/// Three-valued IN. Rows that stay the same for all frames are looked up.
+/// Three-valued IN. Rows that stay the same for all tuples are looked up.
 fn is_in(
     exec: &mut Exec<'_>,
     subquery: &Subquery,

@@ -9,9 +9,9 @@ use super::key_index::{KEY_OVERHEAD, KeyIndex};
 use super::{blank, hash_key, order, rollup};
 use turnstile_expr::expr::{EvalContext, Expr, NoRow, Row, Warnings};
 use turnstile_plan::plan::query::{GroupPlan, LimitPlan, OrderKey, SelectPlan};
-use turnstile_values::cell::Cell;
 use turnstile_values::collation::Collation;
 use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::field::FieldRef;
 use turnstile_values::memory::{Blocks, Charge, Many, discard, row_bytes};
 use turnstile_values::sink::ResultSink;
 use turnstile_values::value::Rows;
@@ -22,8 +22,8 @@ pub trait RowOut: Send {
     /// One row.
     fn row(&mut self, row: &[Value]) -> SqlResult<Visit>;
     /// One row of borrowed fields.
-    fn cells(&mut self, row: &[Cell<'_>]) -> SqlResult<Visit> {
-        self.row(&row.iter().map(|cell| cell.to_value()).collect::<Vec<_>>())
+    fn fields(&mut self, row: &[FieldRef<'_>]) -> SqlResult<Visit> {
+        self.row(&row.iter().map(|field| field.to_value()).collect::<Vec<_>>())
     }
     /// It wants to be flushed before more rows.
     fn should_flush(&self) -> bool {
@@ -45,8 +45,8 @@ impl RowOut for ClientOut<'_> {
         self.1.note_given();
         Ok(Visit::Continue)
     }
-    fn cells(&mut self, row: &[Cell<'_>]) -> SqlResult<Visit> {
-        self.0.cells(row)?;
+    fn fields(&mut self, row: &[FieldRef<'_>]) -> SqlResult<Visit> {
+        self.0.fields(row)?;
         self.1.note_given();
         Ok(Visit::Continue)
     }
@@ -99,8 +99,8 @@ pub fn limits(plan: &LimitPlan, context: &EvalContext<'_>) -> SqlResult<(u64, u6
 
 /// A group being built.
 pub struct Group {
-    /// The frame of its first row.
-    pub frame: Vec<Value>,
+    /// The tuple of its first row.
+    pub tuple: Vec<Value>,
     accumulators: Vec<Accumulator>,
     /// Under WITH ROLLUP: how many keys its rows have in common.
     level: usize,
@@ -114,7 +114,7 @@ struct Grouping<'p> {
     charge: Charge,
     /// Once no more rows come: what is left to be passed on.
     closing: Option<<Many<Group> as IntoIterator>::IntoIter>,
-    /// The frame of the only group if it has no rows: what the block around gave and what was computed
+    /// The tuple of the only group if it has no rows: what the block around gave and what was computed
     /// beforehand.
     blank: Option<Vec<Value>>,
     /// It was used.
@@ -125,80 +125,80 @@ struct Grouping<'p> {
 const GROUPS_AT_ONCE: usize = 256;
 
 impl Grouping<'_> {
-    fn add(&mut self, frame: &[Value], context: &EvalContext<'_>) -> SqlResult<Visit> {
+    fn add(&mut self, tuple: &[Value], context: &EvalContext<'_>) -> SqlResult<Visit> {
         if !self.plan.rollup.is_empty() {
             for level in 0..=self.plan.keys.len() {
-                let nth = self.group_of(frame, level, context)?;
-                self.accumulate(nth, frame, context)?;
+                let nth = self.group_of(tuple, level, context)?;
+                self.accumulate(nth, tuple, context)?;
             }
             return Ok(Visit::Continue);
         }
         let nth = if self.plan.keys.is_empty() && !self.groups.is_empty() {
             0
         } else {
-            self.group_of(frame, self.plan.keys.len(), context)?
+            self.group_of(tuple, self.plan.keys.len(), context)?
         };
-        self.accumulate(nth, frame, context)?;
+        self.accumulate(nth, tuple, context)?;
         Ok(if self.plan.first_row_only { Visit::Stop } else { Visit::Continue })
     }
 
-    fn accumulate(&mut self, nth: usize, frame: &[Value], context: &EvalContext<'_>) -> SqlResult<()> {
-        let row: &dyn Row = &FrameRow(frame);
+    fn accumulate(&mut self, nth: usize, tuple: &[Value], context: &EvalContext<'_>) -> SqlResult<()> {
+        let row: &dyn Row = &TupleRow(tuple);
         for (accumulator, aggregate) in self.groups[nth].accumulators.iter_mut().zip(&self.plan.aggregates) {
             accumulator.add(aggregate, row, context, &mut self.charge)?;
         }
         Ok(())
     }
 
-    /// The group of a frame by the first `level` keys, a new one if it is the first.
-    fn group_of(&mut self, frame: &[Value], level: usize, context: &EvalContext<'_>) -> SqlResult<usize> {
+    /// The group of a tuple by the first `level` keys, a new one if it is the first.
+    fn group_of(&mut self, tuple: &[Value], level: usize, context: &EvalContext<'_>) -> SqlResult<usize> {
         hash_key::clear(&mut self.key);
         if !self.plan.rollup.is_empty() {
             self.key.extend((level as u64).to_le_bytes());
         }
         for (expr, collation) in &self.plan.keys[..level] {
-            let value = expr.eval(&FrameRow(frame), context)?;
+            let value = expr.eval(&TupleRow(tuple), context)?;
             hash_key::append_held(&value, *collation, context, &mut self.key)?;
         }
         if let Some(nth) = self.index.get_or_insert(&self.key) {
             return Ok(nth);
         }
         let own = size_of::<Group>() + self.plan.aggregates.len() * size_of::<Accumulator>();
-        self.charge.add(own + self.key.len() + KEY_OVERHEAD + row_bytes(frame))?;
+        self.charge.add(own + self.key.len() + KEY_OVERHEAD + row_bytes(tuple))?;
         let accumulators = self.plan.aggregates.iter().map(Accumulator::new).collect();
-        self.groups.push(Group { frame: frame.to_vec(), accumulators, level });
+        self.groups.push(Group { tuple: tuple.to_vec(), accumulators, level });
         Ok(self.groups.len() - 1)
     }
 
     /// Some of the groups that are left, finished; None when all are.
     fn close(&mut self, context: &EvalContext<'_>) -> SqlResult<Option<Rows>> {
         let closing = self.closing.get_or_insert_with(|| {
-            if let Some(frame) = self.blank.take().filter(|_| self.groups.is_empty()) {
+            if let Some(tuple) = self.blank.take().filter(|_| self.groups.is_empty()) {
                 let accumulators = self.plan.aggregates.iter().map(Accumulator::new).collect();
-                self.groups.push(Group { frame, accumulators, level: 0 });
+                self.groups.push(Group { tuple, accumulators, level: 0 });
                 self.is_blank = true;
             }
             std::mem::take(&mut self.groups).into_iter()
         });
         // Forgotten piece by piece, as the groups are.
         self.index.shrink();
-        let mut frames = Rows::with_capacity(GROUPS_AT_ONCE.min(closing.len()));
+        let mut tuples = Rows::with_capacity(GROUPS_AT_ONCE.min(closing.len()));
         for group in closing.by_ref().take(GROUPS_AT_ONCE) {
-            let mut frame = group.frame;
+            let mut tuple = group.tuple;
             for (accumulator, aggregate) in group.accumulators.into_iter().zip(&self.plan.aggregates) {
-                frame[aggregate.position] = accumulator.result(aggregate, context)?;
+                tuple[aggregate.position] = accumulator.result(aggregate, context)?;
             }
-            rollup::fill(&self.plan.rollup, group.level, &mut frame, context)?;
-            frames.push(frame);
+            rollup::fill(&self.plan.rollup, group.level, &mut tuple, context)?;
+            tuples.push(tuple);
         }
-        Ok((!frames.is_empty()).then_some(frames))
+        Ok((!tuples.is_empty()).then_some(tuples))
     }
 }
 
-/// A frame as a row.
-pub struct FrameRow<'f>(pub &'f [Value]);
+/// A tuple as a row.
+pub struct TupleRow<'f>(pub &'f [Value]);
 
-impl Row for FrameRow<'_> {
+impl Row for TupleRow<'_> {
     fn value(&self, position: usize) -> Value {
         self.0.get(position).cloned().unwrap_or_default()
     }
@@ -228,7 +228,7 @@ pub struct Tail<'p, 'o> {
 }
 
 impl<'p, 'o> Tail<'p, 'o> {
-    /// For one run of a plan; `blank`: the frame before the first row, for a block with aggregates and no
+    /// For one run of a plan; `blank`: the tuple before the first row, for a block with aggregates and no
     /// GROUP BY.
     pub fn new(
         plan: &'p SelectPlan,
@@ -264,25 +264,25 @@ impl<'p, 'o> Tail<'p, 'o> {
     }
 
     /// A joined row.
-    pub fn push(&mut self, frame: &[Value], context: &EvalContext<'_>) -> SqlResult<Visit> {
+    pub fn push(&mut self, tuple: &[Value], context: &EvalContext<'_>) -> SqlResult<Visit> {
         match &mut self.grouping {
-            Some(grouping) => grouping.add(frame, context),
-            None => self.project(frame, context),
+            Some(grouping) => grouping.add(tuple, context),
+            None => self.project(tuple, context),
         }
     }
 
     /// So many rows at once into the only COUNT(*).
-    pub fn push_counted(&mut self, frame: &[Value], rows: u64, context: &EvalContext<'_>) -> SqlResult<()> {
+    pub fn push_counted(&mut self, tuple: &[Value], rows: u64, context: &EvalContext<'_>) -> SqlResult<()> {
         if let Some(grouping) = &mut self.grouping
             && rows > 0
         {
-            grouping.add(frame, context)?;
+            grouping.add(tuple, context)?;
             grouping.groups[0].accumulators[0].count_more(rows - 1);
         }
         Ok(())
     }
 
-    /// Some more groups, one frame each; None when all have come.
+    /// Some more groups, one tuple each; None when all have come.
     pub fn close_groups(&mut self, context: &EvalContext<'_>) -> SqlResult<Option<Rows>> {
         self.grouping.as_mut().map_or(Ok(None), |grouping| grouping.close(context))
     }
@@ -292,8 +292,8 @@ impl<'p, 'o> Tail<'p, 'o> {
         self.grouping.as_ref().is_some_and(|grouping| grouping.is_blank)
     }
 
-    /// Computes the select list of a frame and passes it on.
-    pub fn project(&mut self, frame: &[Value], context: &EvalContext<'_>) -> SqlResult<Visit> {
+    /// Computes the select list of a tuple and passes it on.
+    pub fn project(&mut self, tuple: &[Value], context: &EvalContext<'_>) -> SqlResult<Visit> {
         // A row that OFFSET leaves out is not worked out where it is known to be one.
         if self.skip > 0 && !self.sorts() && self.seen.is_none() {
             return self.deliver();
@@ -303,7 +303,7 @@ impl<'p, 'o> Tail<'p, 'o> {
         } else if self.sorts() {
             context.warnings.note_held(self.sorted.len());
         }
-        let row = FrameRow(frame);
+        let row = TupleRow(tuple);
         self.items.clear();
         let mut held = context.held();
         for item in &self.plan.items {
@@ -429,7 +429,7 @@ pub async fn flush(out: &mut dyn RowOut) -> SqlResult<()> {
 /// A row with the keys it is sorted by.
 pub type Keyed = (Vec<Value>, Vec<Value>);
 
-/// Sorts (keys, row) pairs; stable. For a few hundred at most: it does not give way.
+/// Sorts (keys, row) pairs; stable. For a few hundred at most: it does not yield.
 pub fn sort_rows(rows: &mut [Keyed], keys: &[OrderKey]) {
     let directions: Vec<_> = keys.iter().map(|key| (key.descending, key.collation)).collect();
     rows.sort_by(|a, b| order::compare_keys(&a.0, &b.0, &directions));

@@ -10,7 +10,7 @@ use turnstile_values::value::Rows;
 use turnstile_values::value::Value;
 
 use super::Exec;
-use super::tail::{FrameRow, RowOut, limits};
+use super::tail::{RowOut, TupleRow, limits};
 use crate::exec::sort;
 
 pub(super) async fn values(exec: &mut Exec<'_>, plan: &ValuesPlan, out: &mut dyn RowOut) -> SqlResult<u64> {
@@ -48,7 +48,7 @@ pub(super) async fn deliver(
     for row in rows {
         exec.pace().await?;
         let keys =
-            order.iter().map(|key| key.expr.eval(&FrameRow(&row), context)).collect::<SqlResult<Vec<_>>>()?;
+            order.iter().map(|key| key.expr.eval(&TupleRow(&row), context)).collect::<SqlResult<Vec<_>>>()?;
         charge.add(row_bytes(&keys))?;
         keyed.push((keys, row));
     }

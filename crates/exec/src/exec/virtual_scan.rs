@@ -1,5 +1,5 @@
 //! `SELECT * FROM information_schema.x` and its like: a computed table with nothing to test, group or sort.
-//! Its rows go from where they are made straight into the answer; no frame, no value for each field, no list
+//! Its rows go from where they are made straight into the answer; no tuple, no value for each field, no list
 //! of rows.
 
 use turnstile_engine::Visit;
@@ -11,8 +11,8 @@ use turnstile_catalog::virtual_table::VirtualTable;
 use turnstile_expr::expr::Expr;
 use turnstile_observe::information_schema;
 use turnstile_plan::plan::query::{SelectPlan, Source};
-use turnstile_values::cell::Cell;
 use turnstile_values::error::SqlResult;
+use turnstile_values::field::FieldRef;
 
 /// More columns than any computed table has.
 const COLUMNS_MAX: usize = 64;
@@ -65,11 +65,11 @@ fn write_virtual(
         }
         found += 1;
         let visit = if in_order && line.len() == columns.len() {
-            out.cells(line)?
+            out.fields(line)?
         } else {
-            let mut chosen = [Cell::Null; COLUMNS_MAX];
-            columns.iter().zip(&mut chosen).for_each(|(at, cell)| *cell = line[*at]);
-            out.cells(&chosen[..columns.len()])?
+            let mut chosen = [FieldRef::Null; COLUMNS_MAX];
+            columns.iter().zip(&mut chosen).for_each(|(at, field)| *field = line[*at]);
+            out.fields(&chosen[..columns.len()])?
         };
         wanted = visit == Visit::Continue;
         Ok(())

@@ -26,7 +26,7 @@ pub fn with_own_digits(typed: Typed) -> Typed {
     Typed { expr: of_value(typed.expr), kind: typed.kind }
 }
 
-/// What is kept in a place of the frame with the digits of its value, as it is shown: with those of its type.
+/// What is kept in a place of the tuple with the digits of its value, as it is shown: with those of its type.
 pub fn shown_as_type(place: Typed) -> Typed {
     if !matches!(place.kind.column, ColumnType::Decimal { .. }) {
         return place;

@@ -55,7 +55,7 @@ pub enum ParameterKind {
     Bytes,
     /// As many bytes as an aggregate of bits takes.
     FewBytes,
-    /// Bytes that give way to every text: what stands beside NULL.
+    /// Bytes that yield to every text: what stands beside NULL.
     OfNull,
     /// A document; as a value it is a text.
     Document,

@@ -18,7 +18,7 @@ use crate::client::{Client, ClientError};
 use crate::clients::Load;
 use crate::contest::{Contestant, Kind, gather};
 use crate::hot_row::DATABASE;
-use crate::measure::{Cell, Cells, measure, merged};
+use crate::measure::{Measurement, Measurements, measure, merged};
 use crate::options::{Options, largest};
 use crate::report::{Report, Table, figure, ratio};
 use crate::sliced::{Block, Compared, measure_sliced};
@@ -41,7 +41,7 @@ struct Run<'a> {
     options: &'a Options,
     objects: u64,
     sessions: Vec<usize>,
-    cells: Cells<Key>,
+    cells: Measurements<Key>,
     /// Searches answered by the hash and by the tree, for the same keys.
     searches: Vec<(usize, Key, f64, f64)>,
     /// Server, sessions, and ON against OFF in one block of slices of point selects.
@@ -63,7 +63,7 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         options,
         objects,
         sessions,
-        cells: Cells::new(),
+        cells: Measurements::new(),
         searches: Vec::new(),
         blocks: Vec::new(),
         report: Report::new("E3 adaptive hash index: dbSTRESS, on and off", published),
@@ -236,7 +236,7 @@ fn difference(after: Option<i64>, before: Option<i64>) -> Option<i64> {
 }
 
 /// Rows that should have come and did not, and changes that should have been made and were not.
-fn missing_rows(mix: Mix, cell: &Cell) -> i64 {
+fn missing_rows(mix: Mix, cell: &Measurement) -> i64 {
     let (transactions, rows) = (cell.outcome.transactions as i64, cell.outcome.rows as i64);
     match mix {
         Mix::Point => transactions - rows,
@@ -272,7 +272,7 @@ fn print(contestants: &[Contestant], run: &mut Run<'_>, in_memory: bool) {
                 let (on, off) = ((in_memory, mix, count, Some(true)), (in_memory, mix, count, Some(false)));
                 let cells = &run.cells;
                 let share = ratio(cells.tps(who, on), cells.tps(who, off));
-                let cpu = |key| cells.median(who, key, Cell::cpu_per_transaction_us);
+                let cpu = |key| cells.median(who, key, Measurement::cpu_per_transaction_us);
                 let cpu_share = ratio(cpu(on), cpu(off));
                 let average = |key| figure(cells.median(who, key, |cell| Some(cell.average_ms())), 2);
                 let p99 = |key| figure(cells.median(who, key, |cell| Some(cell.p99_ms())), 2);

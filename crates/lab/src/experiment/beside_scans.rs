@@ -3,7 +3,7 @@
 //!
 //! Ours runs with `thread_pool_size=2`. Point selects from 1 to 64 sessions, alone and while four sessions
 //! count two million rows again and again. Wanted: p99 under 5 ms beside the scans, and scans that pay next
-//! to nothing for giving way: *scan CPU* is the server's CPU for one scan that runs alone. A worker thread
+//! to nothing for yielding: *scan CPU* is the server's CPU for one scan that runs alone. A worker thread
 //! per statement would leave the sharing to the kernel; here it is the scheduler's own work.
 
 use std::error::Error;
@@ -14,7 +14,7 @@ use serde_json::json;
 use super::point_selects::{Beside, Selected, scan, select_beside};
 use super::sbtest;
 use crate::contest::{Contestant, gather};
-use crate::measure::{Cell, Cells, median};
+use crate::measure::{Measurement, Measurements, median};
 use crate::options::{Options, largest};
 use crate::process::fine_cpu_us;
 use crate::report::{Report, Table, figure};
@@ -30,7 +30,7 @@ const ALONE: usize = 9;
 type Key = (usize, usize);
 
 struct Results {
-    cells: Cells<Key>,
+    cells: Measurements<Key>,
     /// Server, key, scans a second, share of the processors that others used.
     beside: Vec<(usize, Key, f64, Option<f64>)>,
 }
@@ -63,7 +63,7 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         alone(contestant, rows, &mut report)?;
     }
     let keys: Vec<Key> = sessions.iter().flat_map(|&count| SCANS.map(|scans| (count, scans))).collect();
-    let mut results = Results { cells: Cells::new(), beside: Vec::new() };
+    let mut results = Results { cells: Measurements::new(), beside: Vec::new() };
     for round in 0..options.rounds(2) {
         for &(count, scans) in &keys {
             for (who, contestant) in contestants.iter().enumerate() {
@@ -132,8 +132,9 @@ fn print(contestants: &[Contestant], keys: &[Key], results: &Results, report: &m
     ]);
     for &key in keys {
         for (who, contestant) in contestants.iter().enumerate() {
-            let latency =
-                |cell: &Cell, share: f64| cell.outcome.latency_us.value_at_quantile(share) as f64 / 1000.0;
+            let latency = |cell: &Measurement, share: f64| {
+                cell.outcome.latency_us.value_at_quantile(share) as f64 / 1000.0
+            };
             let at = |share: f64| cells.median(who, key, |cell| Some(latency(cell, share)));
             let (p99, outside) = (at(0.99), results.outside(who, key));
             table.row(vec![

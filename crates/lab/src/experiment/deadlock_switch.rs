@@ -18,7 +18,7 @@ use super::planted_cycle;
 use crate::contest::{Contestant, gather};
 use crate::hot_row::{self, PLENTY, Variant};
 use crate::interval::Interval;
-use crate::measure::{Cell, Cells, merged};
+use crate::measure::{Measurement, Measurements, merged};
 use crate::options::{Options, largest};
 use crate::report::{Report, Table, figure};
 use crate::sliced::{Block, Compared, measure_sliced};
@@ -45,7 +45,7 @@ const WITHIN: f64 = 0.03;
 const FLOOR_TIME: Duration = Duration::from_secs(2);
 
 struct Results {
-    cells: Cells<Key>,
+    cells: Measurements<Key>,
     /// Server, variant, connections, and ON against OFF in one block of slices.
     blocks: Vec<(usize, Variant, usize, Block)>,
 }
@@ -96,7 +96,7 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         hot_row::prepare(&mut client, PLENTY)?;
         hot_row::prepare_private(&mut client)?;
     }
-    let mut results = Results { cells: Cells::new(), blocks: Vec::new() };
+    let mut results = Results { cells: Measurements::new(), blocks: Vec::new() };
     for round in 0..options.rounds(ROUNDS) {
         for &count in &connections {
             for variant in VARIANTS {
@@ -188,7 +188,7 @@ fn print(contestants: &[Contestant], connections: &[usize], results: &Results, r
         for &count in connections {
             for (who, contestant) in contestants.iter().enumerate().filter(|(who, _)| Some(*who) != floor) {
                 let (on, off) = ((variant, count, Some(true)), (variant, count, Some(false)));
-                let cpu = |key| figure(cells.median(who, key, Cell::cpu_per_transaction_us), 1);
+                let cpu = |key| figure(cells.median(who, key, Measurement::cpu_per_transaction_us), 1);
                 let p99 = |key| figure(cells.median(who, key, |cell| Some(cell.p99_ms())), 1);
                 let known = published(variant, count);
                 let lost = cells.lost(who, on);

@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::client::ClientError;
 use crate::contest::{Contestant, gather};
 use crate::hot_row::{self, ITEMS, PLENTY, Variant};
-use crate::measure::{Cell, Cells, measure};
+use crate::measure::{Measurement, Measurements, measure};
 use crate::options::{Options, largest};
 use crate::report::{Report, Table, figure, ratio};
 
@@ -53,7 +53,7 @@ pub fn cell(
     variant: Variant,
     connections: usize,
     duration: Duration,
-) -> Result<Cell, ClientError> {
+) -> Result<Measurement, ClientError> {
     let mut client = contestant.client()?;
     let load = hot_row::load(&contestant.target, variant, connections, duration);
     let label = format!("{connections} buyers, {}", variant.name());
@@ -84,7 +84,7 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     for contestant in contestants.iter().filter(|contestant| contestant.has_tables()) {
         hot_row::prepare(&mut contestant.client()?, PLENTY)?;
     }
-    let mut cells = Cells::new();
+    let mut cells = Measurements::new();
     for round in 0..options.rounds(2) {
         for &count in &connections {
             for (who, contestant) in contestants.iter().enumerate() {
@@ -103,7 +103,7 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     for &count in &connections {
         for (who, contestant) in contestants.iter().enumerate() {
             let worst = cells.median(who, count, |cell| Some(cell.longest_over_median()));
-            let overtaken = cells.worst(who, count, Cell::most_overtaken_over_median);
+            let overtaken = cells.worst(who, count, Measurement::most_overtaken_over_median);
             report.sum(
                 &format!("{} at {count}", contestant.label),
                 json!({
@@ -128,12 +128,12 @@ pub const FAIRNESS: &str = "Who waited how long: in time, which the machine's pa
      meanwhile, which they are not. From 5 times the median on somebody was overtaken too often. Sales: of one buyer.";
 
 /// The table as the published article lays it out: one line a number of buyers and server.
-pub fn table(contestants: &[Contestant], connections: &[usize], cells: &Cells<usize>) -> Table {
+pub fn table(contestants: &[Contestant], connections: &[usize], cells: &Measurements<usize>) -> Table {
     let floor = contestants.iter().position(|contestant| !contestant.has_tables());
     let mut table = Table::new(&HEAD);
     for &count in connections {
         for (who, contestant) in contestants.iter().enumerate() {
-            let middle = |figure: &dyn Fn(&Cell) -> Option<f64>| cells.median(who, count, figure);
+            let middle = |figure: &dyn Fn(&Measurement) -> Option<f64>| cells.median(who, count, figure);
             let tps = cells.tps(who, count);
             let share = ratio(tps, floor.and_then(|floor| cells.tps(floor, count)));
             let (stock, without) = published(count);
@@ -148,8 +148,8 @@ pub fn table(contestants: &[Contestant], connections: &[usize], cells: &Cells<us
                 figure(middle(&|cell| Some(cell.longest_over_median())), 1),
                 figure(middle(&|cell| cell.threads_running.map(|n| n as f64)), 0),
                 figure(middle(&|cell| cell.server_threads.map(|n| n as f64)), 0),
-                figure(middle(&Cell::cpu_per_transaction_us), 1),
-                figure(middle(&Cell::client_cpu_per_transaction_us), 1),
+                figure(middle(&Measurement::cpu_per_transaction_us), 1),
+                figure(middle(&Measurement::client_cpu_per_transaction_us), 1),
                 cells.lost(who, count).map_or("n/a".into(), |lost| lost.to_string()),
                 figure(stock, 0),
                 figure(without, 0),
@@ -160,7 +160,7 @@ pub fn table(contestants: &[Contestant], connections: &[usize], cells: &Cells<us
 }
 
 /// Waits in time and in sales of others, and the sales of single buyers.
-pub fn fairness(contestants: &[Contestant], connections: &[usize], cells: &Cells<usize>) -> Table {
+pub fn fairness(contestants: &[Contestant], connections: &[usize], cells: &Measurements<usize>) -> Table {
     let mut table = Table::new(&[
         "connections",
         "server",
@@ -178,21 +178,24 @@ pub fn fairness(contestants: &[Contestant], connections: &[usize], cells: &Cells
     ]);
     for &count in connections {
         for (who, contestant) in contestants.iter().enumerate() {
-            let middle = |figure: &dyn Fn(&Cell) -> f64| cells.median(who, count, |cell| Some(figure(cell)));
-            let ms =
-                |cell: &Cell, share: f64| cell.outcome.latency_us.value_at_quantile(share) as f64 / 1000.0;
-            let overtaken = |cell: &Cell, share: f64| cell.outcome.overtaken.value_at_quantile(share) as f64;
+            let middle =
+                |figure: &dyn Fn(&Measurement) -> f64| cells.median(who, count, |cell| Some(figure(cell)));
+            let ms = |cell: &Measurement, share: f64| {
+                cell.outcome.latency_us.value_at_quantile(share) as f64 / 1000.0
+            };
+            let overtaken =
+                |cell: &Measurement, share: f64| cell.outcome.overtaken.value_at_quantile(share) as f64;
             table.row(vec![
                 count.to_string(),
                 contestant.label.clone(),
                 figure(middle(&|cell| ms(cell, 0.5)), 2),
                 figure(middle(&|cell| ms(cell, 0.99)), 2),
                 figure(cells.worst(who, count, |cell| ms(cell, 1.0)), 2),
-                figure(cells.worst(who, count, Cell::longest_over_median), 1),
+                figure(cells.worst(who, count, Measurement::longest_over_median), 1),
                 figure(middle(&|cell| overtaken(cell, 0.5)), 0),
                 figure(middle(&|cell| overtaken(cell, 0.99)), 0),
                 figure(cells.worst(who, count, |cell| overtaken(cell, 1.0)), 0),
-                figure(cells.worst(who, count, Cell::most_overtaken_over_median), 1),
+                figure(cells.worst(who, count, Measurement::most_overtaken_over_median), 1),
                 figure(middle(&|cell| cell.outcome.progress.least as f64), 0),
                 figure(middle(&|cell| cell.outcome.progress.median as f64), 0),
                 figure(middle(&|cell| cell.outcome.progress.most as f64), 0),

@@ -12,7 +12,7 @@ use crate::clients::{Load, Parameter};
 use crate::contest::Contestant;
 use crate::dice::dice;
 use crate::hot_row::DATABASE;
-use crate::measure::{Cell, measure};
+use crate::measure::{Measurement, measure};
 use crate::sliced::Others;
 
 /// What a cell is about.
@@ -31,7 +31,7 @@ pub struct Beside {
 /// A cell of point selects, and what went on beside it.
 pub struct Selected {
     /// The point selects; CPU includes the scans'.
-    pub cell: Cell,
+    pub cell: Measurement,
     /// Scans that ended while it lasted.
     pub scans_done: u64,
     /// Share of the processors that neither the server nor the laboratory used.

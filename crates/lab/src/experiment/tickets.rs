@@ -17,7 +17,7 @@ use super::point_selects::{Beside, Selected, scan, select_beside};
 use super::sbtest;
 use crate::client::{Client, ClientError};
 use crate::contest::{Contestant, gather};
-use crate::measure::{Cell, Cells, median};
+use crate::measure::{Measurement, Measurements, median};
 use crate::options::{Options, largest};
 use crate::report::{Report, Table, figure, ratio};
 use crate::switch::Switch;
@@ -182,7 +182,7 @@ fn pair(sessions: &mut [Client], rows: u64) -> Result<(f64, f64), ClientError> {
 
 /// The point selects' part.
 fn points(contestants: &[Contestant], options: &Options, rows: u64, report: &mut Report) {
-    let mut cells = Cells::new();
+    let mut cells = Measurements::new();
     let sessions = options.connections(&[POINT_SESSIONS], &[4])[0];
     for round in 0..options.rounds(2) {
         for (at, &setting) in SETTINGS.iter().enumerate() {
@@ -222,7 +222,7 @@ fn points(contestants: &[Contestant], options: &Options, rows: u64, report: &mut
                 figure(cells.median(who, at, |cell| Some(cell.average_ms())), 2),
                 figure(p99, 2),
                 figure(cells.median(who, at, |cell| Some(cell.outcome.latency_us.max() as f64 / 1000.0)), 1),
-                figure(cells.median(who, at, Cell::cpu_per_transaction_us), 1),
+                figure(cells.median(who, at, Measurement::cpu_per_transaction_us), 1),
             ]);
             report.sum(
                 &format!(

@@ -17,7 +17,7 @@ use crate::clients::{Load, Parameter};
 use crate::contest::{Contestant, gather};
 use crate::dice::dice;
 use crate::hot_row::DATABASE;
-use crate::measure::{Cell, Cells, measure};
+use crate::measure::{Measurement, Measurements, measure};
 use crate::options::{Options, largest};
 use crate::report::{Report, Table, figure, ratio};
 
@@ -50,7 +50,7 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     for contestant in contestants.iter().filter(|contestant| contestant.has_tables()) {
         sbtest::prepare(&mut contestant.client()?, rows, &contestant.label)?;
     }
-    let mut cells = Cells::new();
+    let mut cells = Measurements::new();
     for round in 0..options.rounds(2) {
         for &count in &threads {
             for (who, contestant) in contestants.iter().enumerate() {
@@ -74,7 +74,7 @@ fn cell(
     rows: u64,
     round: u64,
     options: &Options,
-) -> Result<Cell, ClientError> {
+) -> Result<Measurement, ClientError> {
     let load = Load {
         target: contestant.target.clone(),
         set_up: vec![format!("USE {DATABASE}")],
@@ -101,7 +101,7 @@ fn cell(
     Ok(cell)
 }
 
-fn print(contestants: &[Contestant], threads: &[usize], cells: &Cells<usize>, report: &mut Report) {
+fn print(contestants: &[Contestant], threads: &[usize], cells: &Measurements<usize>, report: &mut Report) {
     let floor = contestants.iter().position(|contestant| !contestant.has_tables());
     let mut table = Table::new(&[
         "threads",
@@ -130,7 +130,7 @@ fn print(contestants: &[Contestant], threads: &[usize], cells: &Cells<usize>, re
                 figure(ratio(tps, floor.and_then(|floor| cells.tps(floor, count))), 2),
                 figure(cells.median(who, count, |cell| Some(cell.p99_ms())), 2),
                 figure(cells.median(who, count, |cell| Some(cell.longest_over_median())), 1),
-                figure(cells.median(who, count, Cell::cpu_per_transaction_us), 1),
+                figure(cells.median(who, count, Measurement::cpu_per_transaction_us), 1),
                 cells.lost(who, count).map_or("n/a".into(), |lost| lost.to_string()),
             ];
             let known = PUBLISHED.iter().find(|(threads, _)| *threads == count);

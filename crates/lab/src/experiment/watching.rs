@@ -1,4 +1,4 @@
-//! What looking costs: the hot row with and without somebody who asks for every view ten times a second.
+//! What monitoring costs: the hot row with and without somebody who asks for every view ten times a second.
 //!
 //! 1,024 buyers by default. The watchers are the switch of [`crate::sliced`]: they look in one position and
 //! rest in the other, under one and the same load, so that their cost is known better than two runs could
@@ -61,14 +61,14 @@ const CONNECTIONS: [usize; 1] = [1024];
 
 /// The watchers' switch.
 #[derive(Default)]
-struct Gate {
+struct WatchSwitch {
     open: Mutex<bool>,
     changed: Condvar,
     ended: AtomicBool,
     looks: AtomicU64,
 }
 
-impl Gate {
+impl WatchSwitch {
     fn set(&self, open: bool) {
         *self.open.lock().unwrap_or_else(|broken| broken.into_inner()) = open;
         self.changed.notify_all();
@@ -89,7 +89,7 @@ impl Gate {
 
 /// Looks at a view each period while the gate is open; gives the time of each look in milliseconds. A server
 /// that lacks the view answers with an error, which is an answer like another.
-fn watch(mut client: Client, view: &str, gate: &Gate) -> Result<Vec<f64>, ClientError> {
+fn watch(mut client: Client, view: &str, gate: &WatchSwitch) -> Result<Vec<f64>, ClientError> {
     let mut times = Vec::new();
     let mut buffer = vec![0; READ_BYTES];
     loop {
@@ -114,7 +114,7 @@ type Watcher = thread::JoinHandle<Result<Vec<f64>, ClientError>>;
 /// When one of our own servers cannot be started or loses something.
 pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let contestants = gather(options, &[], largest(&options.connections(&CONNECTIONS, &[16])))?;
-    let mut report = Report::new("What looking costs: every view ten times a second", json!(null));
+    let mut report = Report::new("What monitoring costs: every view ten times a second", json!(null));
     let mut table = Table::new(&[
         "connections",
         "server",
@@ -154,7 +154,11 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
 }
 
 /// One watcher of each view for every ten looks a second.
-fn post_watchers(contestant: &Contestant, rate: f64, gate: &Arc<Gate>) -> Result<Vec<Watcher>, ClientError> {
+fn post_watchers(
+    contestant: &Contestant,
+    rate: f64,
+    gate: &Arc<WatchSwitch>,
+) -> Result<Vec<Watcher>, ClientError> {
     let sets = (rate / RATE).round().max(1.0) as usize;
     let posted = (0..sets).flat_map(|_| VIEWS).map(|view| {
         let (client, shared) = (contestant.client()?, gate.clone());
@@ -174,7 +178,7 @@ fn watched(
     hot_row::prepare(&mut admin, PLENTY)?;
     let duration = options.duration(60.0, 3.0);
     let load = hot_row::load(&contestant.target, Variant::Plain, count, duration);
-    let gate = Arc::new(Gate::default());
+    let gate = Arc::new(WatchSwitch::default());
     let watchers = post_watchers(contestant, rate, &gate)?;
     let mut flip = |position| {
         gate.set(position == 0);

@@ -19,8 +19,8 @@ use crate::picture::{Picture, lock_id};
 use turnstile_catalog::catalog::Catalog;
 use turnstile_catalog::dictionary::Table;
 use turnstile_catalog::session_state::SessionState;
-use turnstile_values::cell::{Cell, Lines};
 use turnstile_values::error::SqlResult;
+use turnstile_values::field::{FieldRef, RowWriter};
 use turnstile_values::value::{Value, to_text};
 
 /// Longest text of a statement in a view of sys.
@@ -28,8 +28,8 @@ const STATEMENT_CHARS_MAX: usize = 64;
 /// Bytes of a key that are shown.
 const KEY_BYTES_MAX: usize = 64;
 
-fn instance(id: LockId) -> Cell<'static> {
-    Cell::UInt(u64::from(id.shard) << 32 | u64::from(id.node))
+fn instance(id: LockId) -> FieldRef<'static> {
+    FieldRef::UInt(u64::from(id.shard) << 32 | u64::from(id.node))
 }
 
 /// What a lock is on.
@@ -43,12 +43,12 @@ struct Target {
 }
 
 impl Target {
-    fn schema(&self) -> Cell<'_> {
-        Cell::optional(self.table.as_ref().map(|table| &*table.definition.schema))
+    fn schema(&self) -> FieldRef<'_> {
+        FieldRef::optional(self.table.as_ref().map(|table| &*table.definition.schema))
     }
 
-    fn name(&self) -> Cell<'_> {
-        Cell::optional(self.table.as_ref().map(|table| &*table.definition.name))
+    fn name(&self) -> FieldRef<'_> {
+        FieldRef::optional(self.table.as_ref().map(|table| &*table.definition.name))
     }
 }
 
@@ -117,7 +117,7 @@ fn type_text(lock: &LockInfo) -> &'static str {
 }
 
 /// Rows of performance_schema.data_locks.
-pub fn data_locks(db: &Catalog, out: &mut Lines<'_>) -> SqlResult<()> {
+pub fn data_locks(db: &Catalog, out: &mut RowWriter<'_>) -> SqlResult<()> {
     let snapshot = Picture::take(db)?;
     let names = LockNames::for_locks(db, &snapshot.locks);
     let implied = intentions::implied(&snapshot.locks, &names);
@@ -131,21 +131,21 @@ pub fn data_locks(db: &Catalog, out: &mut Lines<'_>) -> SqlResult<()> {
                 let _ = write!(id, ":{nth}");
             }
             out(&[
-                Cell::Text("INNODB"),
-                Cell::Text(&id),
-                Cell::UInt(transaction_of(lock)),
-                Cell::UInt(lock.session),
-                Cell::UInt(0),
+                FieldRef::Text("INNODB"),
+                FieldRef::Text(&id),
+                FieldRef::UInt(transaction_of(lock)),
+                FieldRef::UInt(lock.session),
+                FieldRef::UInt(0),
                 target.schema(),
                 target.name(),
-                Cell::Null,
-                Cell::Null,
-                Cell::optional(target.index.as_deref()),
+                FieldRef::Null,
+                FieldRef::Null,
+                FieldRef::optional(target.index.as_deref()),
                 instance(lock.id),
-                Cell::Text(type_text(lock)),
-                Cell::Text(mode_text(lock, *shape)),
-                Cell::Text(if lock.waited.is_some() { "WAITING" } else { "GRANTED" }),
-                Cell::optional(target.data.as_deref()),
+                FieldRef::Text(type_text(lock)),
+                FieldRef::Text(mode_text(lock, *shape)),
+                FieldRef::Text(if lock.waited.is_some() { "WAITING" } else { "GRANTED" }),
+                FieldRef::optional(target.data.as_deref()),
             ])?;
         }
     }
@@ -163,28 +163,28 @@ fn pairs(picture: &LockSnapshot) -> impl Iterator<Item = (&LockInfo, &LockInfo)>
 }
 
 /// Rows of performance_schema.data_lock_waits.
-pub fn data_lock_waits(db: &Catalog, out: &mut Lines<'_>) -> SqlResult<()> {
+pub fn data_lock_waits(db: &Catalog, out: &mut RowWriter<'_>) -> SqlResult<()> {
     let snapshot = Picture::take(db)?;
     pairs(&snapshot).try_for_each(|(requesting, blocking)| {
         let ids = [lock_id(requesting.id), lock_id(blocking.id)];
         out(&[
-            Cell::Text("INNODB"),
-            Cell::Text(&ids[0]),
-            Cell::UInt(transaction_of(requesting)),
-            Cell::UInt(requesting.session),
-            Cell::UInt(0),
+            FieldRef::Text("INNODB"),
+            FieldRef::Text(&ids[0]),
+            FieldRef::UInt(transaction_of(requesting)),
+            FieldRef::UInt(requesting.session),
+            FieldRef::UInt(0),
             instance(requesting.id),
-            Cell::Text(&ids[1]),
-            Cell::UInt(transaction_of(blocking)),
-            Cell::UInt(blocking.session),
-            Cell::UInt(0),
+            FieldRef::Text(&ids[1]),
+            FieldRef::UInt(transaction_of(blocking)),
+            FieldRef::UInt(blocking.session),
+            FieldRef::UInt(0),
             instance(blocking.id),
         ])
     })
 }
 
 /// Rows of INNODB_LOCKS: as in MySQL 5.7 only locks that are waited for or wait.
-pub fn old_locks(db: &Catalog, out: &mut Lines<'_>) -> SqlResult<()> {
+pub fn old_locks(db: &Catalog, out: &mut RowWriter<'_>) -> SqlResult<()> {
     let snapshot = Picture::take(db)?;
     let mut concerned: Vec<LockId> =
         snapshot.waits.iter().flat_map(|wait| [wait.requesting, wait.blocking]).collect();
@@ -200,30 +200,30 @@ pub fn old_locks(db: &Catalog, out: &mut Lines<'_>) -> SqlResult<()> {
         // 5.7 writes the mode without what kind of row lock it is, except that a gap is a gap.
         let mode = first_mode(lock).replace(",REC_NOT_GAP", "").replace(",INSERT_INTENTION", "");
         out(&[
-            Cell::Text(&lock_id(lock.id)),
-            Cell::Digits(transaction_of(lock)),
-            Cell::Text(&mode),
-            Cell::Text(type_text(lock)),
-            Cell::Text(table.as_deref().unwrap_or_default()),
-            Cell::optional(target.index.as_deref()),
-            Cell::Null,
-            Cell::Null,
-            Cell::Null,
-            Cell::optional(target.data.as_deref()),
+            FieldRef::Text(&lock_id(lock.id)),
+            FieldRef::Digits(transaction_of(lock)),
+            FieldRef::Text(&mode),
+            FieldRef::Text(type_text(lock)),
+            FieldRef::Text(table.as_deref().unwrap_or_default()),
+            FieldRef::optional(target.index.as_deref()),
+            FieldRef::Null,
+            FieldRef::Null,
+            FieldRef::Null,
+            FieldRef::optional(target.data.as_deref()),
         ])?;
     }
     Ok(())
 }
 
 /// Rows of INNODB_LOCK_WAITS.
-pub fn old_waits(db: &Catalog, out: &mut Lines<'_>) -> SqlResult<()> {
+pub fn old_waits(db: &Catalog, out: &mut RowWriter<'_>) -> SqlResult<()> {
     let snapshot = Picture::take(db)?;
     pairs(&snapshot).try_for_each(|(requesting, blocking)| {
         out(&[
-            Cell::Digits(transaction_of(requesting)),
-            Cell::Text(&lock_id(requesting.id)),
-            Cell::Digits(transaction_of(blocking)),
-            Cell::Text(&lock_id(blocking.id)),
+            FieldRef::Digits(transaction_of(requesting)),
+            FieldRef::Text(&lock_id(requesting.id)),
+            FieldRef::Digits(transaction_of(blocking)),
+            FieldRef::Text(&lock_id(blocking.id)),
         ])
     })
 }
@@ -248,7 +248,12 @@ fn shortened(statement: &str) -> String {
 }
 
 /// Rows of sys.innodb_lock_waits, the longest wait first; `short`: statements are shortened.
-pub fn lock_waits(db: &Catalog, session: &SessionState, short: bool, out: &mut Lines<'_>) -> SqlResult<()> {
+pub fn lock_waits(
+    db: &Catalog,
+    session: &SessionState,
+    short: bool,
+    out: &mut RowWriter<'_>,
+) -> SqlResult<()> {
     let locks = Picture::take(db)?;
     if locks.waits.is_empty() {
         return Ok(());
@@ -272,7 +277,7 @@ fn lock_wait(
     [(waiting, waiter), (blocking, blocker)]: [(&LockInfo, &Transaction); 2],
     short: bool,
     moments: &mut Moments,
-    out: &mut Lines<'_>,
+    out: &mut RowWriter<'_>,
 ) -> SqlResult<()> {
     let (target, now) = (target(&picture.names, waiting), picture.now_unix_us);
     let since = picture.wait_started_unix_us(waiting).unwrap_or(now);
@@ -289,35 +294,35 @@ fn lock_wait(
     let ids = [lock_id(waiting.id), lock_id(blocking.id)];
     let kills = [format!("KILL QUERY {}", blocker.connection), format!("KILL {}", blocker.connection)];
     out(&[
-        Cell::Value(&moments[0]),
-        Cell::Value(&ages[0]),
-        Cell::UInt(now.saturating_sub(since) / 1_000_000),
-        Cell::optional(table.as_deref()),
+        FieldRef::Value(&moments[0]),
+        FieldRef::Value(&ages[0]),
+        FieldRef::UInt(now.saturating_sub(since) / 1_000_000),
+        FieldRef::optional(table.as_deref()),
         target.schema(),
         target.name(),
-        Cell::Null,
-        Cell::Null,
-        Cell::optional(target.index.as_deref()),
-        Cell::Text(type_text(waiting)),
-        Cell::UInt(transaction_of(waiting)),
-        Cell::Value(&moments[1]),
-        Cell::Value(&ages[1]),
-        Cell::UInt(waiter.row_locks),
-        Cell::UInt(waiter.card.undo_records),
-        Cell::UInt(waiter.connection),
-        Cell::optional(statements[0].as_deref()),
-        Cell::Text(&ids[0]),
-        Cell::Text(first_mode(waiting)),
-        Cell::UInt(transaction_of(blocking)),
-        Cell::UInt(blocker.connection),
-        Cell::optional(statements[1].as_deref()),
-        Cell::Text(&ids[1]),
-        Cell::Text(first_mode(blocking)),
-        Cell::Value(&moments[2]),
-        Cell::Value(&ages[2]),
-        Cell::UInt(blocker.row_locks),
-        Cell::UInt(blocker.card.undo_records),
-        Cell::Text(&kills[0]),
-        Cell::Text(&kills[1]),
+        FieldRef::Null,
+        FieldRef::Null,
+        FieldRef::optional(target.index.as_deref()),
+        FieldRef::Text(type_text(waiting)),
+        FieldRef::UInt(transaction_of(waiting)),
+        FieldRef::Value(&moments[1]),
+        FieldRef::Value(&ages[1]),
+        FieldRef::UInt(waiter.row_locks),
+        FieldRef::UInt(waiter.status.undo_records),
+        FieldRef::UInt(waiter.connection),
+        FieldRef::optional(statements[0].as_deref()),
+        FieldRef::Text(&ids[0]),
+        FieldRef::Text(first_mode(waiting)),
+        FieldRef::UInt(transaction_of(blocking)),
+        FieldRef::UInt(blocker.connection),
+        FieldRef::optional(statements[1].as_deref()),
+        FieldRef::Text(&ids[1]),
+        FieldRef::Text(first_mode(blocking)),
+        FieldRef::Value(&moments[2]),
+        FieldRef::Value(&ages[2]),
+        FieldRef::UInt(blocker.row_locks),
+        FieldRef::UInt(blocker.status.undo_records),
+        FieldRef::Text(&kills[0]),
+        FieldRef::Text(&kills[1]),
     ])
 }

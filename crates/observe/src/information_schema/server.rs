@@ -14,10 +14,10 @@ use turnstile_catalog::session_state::SessionState;
 use turnstile_catalog::variables::{Scope, VARIABLES};
 use turnstile_syntax::ast::VariableScope;
 use turnstile_syntax::lexer::Keyword;
-use turnstile_values::cell::{Cell, Lines};
 use turnstile_values::charset::Charset;
 use turnstile_values::collation::Collation;
 use turnstile_values::error::SqlResult;
+use turnstile_values::field::{FieldRef, RowWriter};
 use turnstile_values::value::Value;
 
 type Rows = Vec<Vec<Value>>;
@@ -28,7 +28,7 @@ pub fn processlist(
     db: &Catalog,
     session: &SessionState,
     info_chars_max: usize,
-    out: &mut Lines<'_>,
+    out: &mut RowWriter<'_>,
 ) -> SqlResult<()> {
     let sees_all = session.rights().may(Privileges::PROCESS, None);
     let own = || db.registry().find(session.id).map(|entry| entry.shown().names).unwrap_or_default();
@@ -42,14 +42,14 @@ pub fn processlist(
         entry.with_text(|statement| {
             let info = statement.map(String::from_utf8_lossy);
             out(&[
-                Cell::UInt(entry.id),
-                Cell::Bytes(names.user()),
-                Cell::Bytes(names.host()),
-                names.database().map_or(Cell::Null, Cell::Bytes),
-                Cell::Text(command(entry)),
-                Cell::UInt(now.saturating_sub(entry.since_us()) / 1_000_000),
-                Cell::Text(doing(entry, statement)),
-                Cell::optional(info.as_deref().map(|text| beginning(text, info_chars_max))),
+                FieldRef::UInt(entry.id),
+                FieldRef::Bytes(names.user()),
+                FieldRef::Bytes(names.host()),
+                names.database().map_or(FieldRef::Null, FieldRef::Bytes),
+                FieldRef::Text(command(entry)),
+                FieldRef::UInt(now.saturating_sub(entry.since_us()) / 1_000_000),
+                FieldRef::Text(doing(entry, statement)),
+                FieldRef::optional(info.as_deref().map(|text| beginning(text, info_chars_max))),
             ])
         })?;
     }
@@ -197,16 +197,21 @@ pub fn variables(session: &SessionState, global: bool) -> SqlResult<Rows> {
 
 /// Rows of GLOBAL_STATUS; of SESSION_STATUS, where a session's counters are given. Without `commands` those
 /// of `Com_...` are left out.
-pub fn status(db: &Observed, session: Option<Totals>, commands: bool, out: &mut Lines<'_>) -> SqlResult<()> {
+pub fn status(
+    db: &Observed,
+    session: Option<Totals>,
+    commands: bool,
+    out: &mut RowWriter<'_>,
+) -> SqlResult<()> {
     const PUBLIC_KEY: &str = "Caching_sha2_password_rsa_public_key";
     let mut shown = false;
     for (name, value) in crate::status::list(db, session) {
         if !shown && name > PUBLIC_KEY {
-            out(&[Cell::Text(PUBLIC_KEY), Cell::Text(db.status().public_key())])?;
+            out(&[FieldRef::Text(PUBLIC_KEY), FieldRef::Text(db.status().public_key())])?;
             shown = true;
         }
         if commands || !name.starts_with("Com_") {
-            out(&[Cell::Text(name), Cell::Digits(value)])?;
+            out(&[FieldRef::Text(name), FieldRef::Digits(value)])?;
         }
     }
     Ok(())

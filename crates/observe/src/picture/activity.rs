@@ -1,4 +1,4 @@
-//! Who is doing what in the engine right now: the sessions' cards joined with a copy of the lock table.
+//! Who is doing what in the engine right now: the sessions' statuses joined with a copy of the lock table.
 //! INNODB_TRX, the lock views and SHOW ENGINE INNODB STATUS are all written from this one picture.
 //!
 //! A transaction and its locks are joined by the connection's number: a session has one transaction at a
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use turnstile_engine::Isolation;
 use turnstile_engine::admission::Place;
 use turnstile_engine::lock::{LockInfo, LockShape};
-use turnstile_engine::session_card::{Operation, TxnPicture, WaitingFor};
+use turnstile_engine::session_status::{Operation, TxnPicture, WaitingFor};
 
 use super::{Picture, lock_id};
 use crate::picture::intentions;
@@ -18,9 +18,9 @@ use crate::picture::lock_text::{LockNames, shown_id};
 use turnstile_catalog::catalog::Catalog;
 use turnstile_catalog::registry::{Command, Listed};
 use turnstile_catalog::session_state::SessionState;
-use turnstile_values::cell::{Cell, Lines};
 use turnstile_values::datetime::{DateTime, Time, TimeZone};
 use turnstile_values::error::SqlResult;
+use turnstile_values::field::{FieldRef, RowWriter};
 use turnstile_values::value::Value;
 
 /// Ids that are shown for transactions that have neither written nor locked begin here; the connection's
@@ -42,8 +42,8 @@ pub struct Transaction {
     session: Option<usize>,
     /// Whether a statement runs.
     pub is_executing: bool,
-    /// Its card.
-    pub card: TxnPicture,
+    /// Its status.
+    pub status: TxnPicture,
     /// Where it stands with the admission gate.
     pub place: Place,
     /// When it began, in microseconds since 1970.
@@ -59,7 +59,7 @@ pub struct Transaction {
 impl Transaction {
     /// RUNNING, LOCK WAIT, ROLLING BACK or COMMITTING.
     pub fn state(&self) -> &'static str {
-        match self.card.operation {
+        match self.status.operation {
             Operation::RollingBack => "ROLLING BACK",
             Operation::Committing => "COMMITTING",
             _ if self.request.is_some() => "LOCK WAIT",
@@ -69,11 +69,11 @@ impl Transaction {
 
     /// What the engine does for it, in InnoDB's words; nothing between statements.
     pub fn operation(&self) -> Option<&'static str> {
-        let text = match (self.place, self.card.waiting_for) {
+        let text = match (self.place, self.status.waiting_for) {
             (Place::Queued, _) => "waiting in InnoDB queue",
             (Place::Sleeping, _) => "sleeping before joining InnoDB queue",
             (_, WaitingFor::TableLock) => "setting table lock",
-            _ => self.card.operation.text(),
+            _ => self.status.operation.text(),
         };
         Some(text).filter(|text| !text.is_empty())
     }
@@ -128,29 +128,29 @@ impl Activity {
         let sessions = registry.list();
         let mut transactions: Vec<Transaction> = Vec::new();
         for (at, entry) in sessions.iter().enumerate() {
-            if !entry.card.is_open() {
+            if !entry.status.is_open() {
                 continue;
             }
-            let card = entry.card.picture();
-            let own = if held.is_empty() { None } else { held.remove(&entry.card.connection()) };
-            let place = entry.card.standing().place();
-            let idle = card.txn_id == 0 && card.view.is_none() && own.is_none();
-            if !card.open || idle && place == Place::Outside {
+            let status = entry.status.picture();
+            let own = if held.is_empty() { None } else { held.remove(&entry.status.connection()) };
+            let place = entry.status.admission().place();
+            let idle = status.txn_id == 0 && status.view.is_none() && own.is_none();
+            if !status.open || idle && place == Place::Outside {
                 continue;
             }
-            if reader == Some(entry.id) && card.autocommit && card.txn_id == 0 && own.is_none() {
+            if reader == Some(entry.id) && status.autocommit && status.txn_id == 0 && own.is_none() {
                 continue;
             }
             let own = own.unwrap_or_default();
             let without = if own.id == 0 { UNWRITTEN_ID + entry.id } else { own.id };
             transactions.push(Transaction {
-                id: if card.txn_id == 0 { without } else { card.txn_id },
+                id: if status.txn_id == 0 { without } else { status.txn_id },
                 connection: entry.id,
                 session: Some(at),
                 is_executing: entry.command() != Command::Sleep,
-                card,
+                status,
                 place,
-                started_unix_us: registry.unix_us(card.started_us),
+                started_unix_us: registry.unix_us(status.started_us),
                 table_locks: own.tables,
                 row_locks: own.rows,
                 request: own.request,
@@ -194,8 +194,8 @@ impl Activity {
 
 /// A transaction whose session is gone. When it began nobody knows any more.
 fn abandoned_one(id: u64, now_unix_us: u64) -> Transaction {
-    let mut card = turnstile_engine::session_card::SessionCard::default().picture();
-    (card.operation, card.txn_id) = (Operation::RollingBack, id);
+    let mut status = turnstile_engine::session_status::SessionStatus::default().picture();
+    (status.operation, status.txn_id) = (Operation::RollingBack, id);
     let place = Place::Outside;
     let started_unix_us = now_unix_us;
     Transaction {
@@ -203,7 +203,7 @@ fn abandoned_one(id: u64, now_unix_us: u64) -> Transaction {
         connection: 0,
         session: None,
         is_executing: false,
-        card,
+        status,
         place,
         started_unix_us,
         table_locks: 0,
@@ -256,48 +256,53 @@ pub fn isolation_name(isolation: Isolation) -> &'static str {
 }
 
 /// Rows of INNODB_TRX.
-pub fn transactions(db: &Catalog, session: &SessionState, out: &mut Lines<'_>) -> SqlResult<()> {
+pub fn transactions(db: &Catalog, session: &SessionState, out: &mut RowWriter<'_>) -> SqlResult<()> {
     let picture = Activity::of(db, Some(session.id))?;
     let mut moments = Moments::of(session);
     picture.transactions.iter().try_for_each(|one| line(&picture, one, &mut moments, out))
 }
 
-fn line(picture: &Activity, one: &Transaction, moments: &mut Moments, out: &mut Lines<'_>) -> SqlResult<()> {
-    let flag = |on: bool| Cell::UInt(u64::from(on));
+fn line(
+    picture: &Activity,
+    one: &Transaction,
+    moments: &mut Moments,
+    out: &mut RowWriter<'_>,
+) -> SqlResult<()> {
+    let flag = |on: bool| FieldRef::UInt(u64::from(on));
     let request = one.request.map(|at| &picture.locks.locks[at]);
     let requested = request.map(|lock| lock_id(lock.id));
     let started = moments.at(one.started_unix_us);
     let wait_started = request.and_then(|lock| picture.wait_started_unix_us(lock));
     let wait_started = wait_started.map_or(Value::Null, |since| moments.at(since));
     let structs = one.table_locks + one.row_locks + u64::from(request.is_some());
-    let (in_use, locked) = if one.is_executing { one.card.tables } else { (0, 0) };
+    let (in_use, locked) = if one.is_executing { one.status.tables } else { (0, 0) };
     picture.with_query(one, |query| {
         out(&[
-            Cell::UInt(one.id),
-            Cell::Text(one.state()),
-            Cell::Value(&started),
-            Cell::optional(requested.as_deref()),
-            Cell::Value(&wait_started),
-            Cell::UInt(structs + one.card.undo_records),
-            Cell::UInt(one.connection),
-            Cell::optional(query),
-            Cell::optional(one.operation()),
-            Cell::UInt(in_use.into()),
-            Cell::UInt(locked.into()),
-            Cell::UInt(structs),
-            Cell::UInt(structs * turnstile_engine::lock::LOCK_BYTES),
-            Cell::UInt(one.row_locks),
-            Cell::UInt(one.card.undo_records),
-            Cell::UInt(one.place.tickets()),
-            Cell::Text(isolation_name(one.card.isolation)),
+            FieldRef::UInt(one.id),
+            FieldRef::Text(one.state()),
+            FieldRef::Value(&started),
+            FieldRef::optional(requested.as_deref()),
+            FieldRef::Value(&wait_started),
+            FieldRef::UInt(structs + one.status.undo_records),
+            FieldRef::UInt(one.connection),
+            FieldRef::optional(query),
+            FieldRef::optional(one.operation()),
+            FieldRef::UInt(in_use.into()),
+            FieldRef::UInt(locked.into()),
+            FieldRef::UInt(structs),
+            FieldRef::UInt(structs * turnstile_engine::lock::LOCK_BYTES),
+            FieldRef::UInt(one.row_locks),
+            FieldRef::UInt(one.status.undo_records),
+            FieldRef::UInt(one.place.tickets()),
+            FieldRef::Text(isolation_name(one.status.isolation)),
             flag(true),
             flag(true),
-            Cell::Null,
+            FieldRef::Null,
             flag(false),
             flag(false),
-            flag(one.card.read_only),
-            flag(one.card.autocommit && one.card.txn_id == 0 && structs == 0),
-            Cell::Null,
+            flag(one.status.read_only),
+            flag(one.status.autocommit && one.status.txn_id == 0 && structs == 0),
+            FieldRef::Null,
         ])
     })
 }

@@ -2,21 +2,21 @@
 
 use turnstile_catalog::registry::{Command, Entry};
 use turnstile_engine::admission::Place;
-use turnstile_engine::session_card::WaitingFor;
+use turnstile_engine::session_status::WaitingFor;
 
 /// STATE: what a session waits for, or what its statement does; nothing between statements.
 pub fn doing(entry: &Entry, statement: Option<&[u8]>) -> &'static str {
     if entry.command() == Command::Sleep {
         return "";
     }
-    match (entry.card.waiting_for(), entry.card.standing().place()) {
+    match (entry.status.waiting_for(), entry.status.admission().place()) {
         (_, Place::Queued) => "waiting in InnoDB queue",
         (_, Place::Sleeping) => "sleeping before joining InnoDB queue",
         (WaitingFor::RowLock, _) => "Waiting for row lock",
         (WaitingFor::TableLock, _) => "Waiting for table lock",
         (WaitingFor::Definition, _) => "Waiting for table metadata lock",
         (WaitingFor::UserLock, _) => "User lock",
-        (WaitingFor::Nothing, _) if entry.card.waits_for_log() => "waiting for handler commit",
+        (WaitingFor::Nothing, _) if entry.status.waits_for_log() => "waiting for handler commit",
         (WaitingFor::Nothing, _) => statement.map_or("", statement_state),
     }
 }

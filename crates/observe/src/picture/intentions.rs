@@ -1,10 +1,10 @@
 //! Intention locks on tables. In InnoDB a transaction locks a table IX or IS before it locks a row of it.
 //! Here that lock is implied: who holds a row's lock, or waits for one, holds its table's intention, and
 //! nothing is written down for it. What the intention keeps away is kept away elsewhere, before the first
-//! row: a lock on a whole table is a metadata gate that is held `ReadLock` or `Exclusive`
-//! ([`turnstile_catalog::mdl`]), and a statement that locks rows holds the same gate `Read` or `Write` until
-//! its transaction has given up its locks. So a statement pays nothing here, and who looks is shown the lock
-//! that InnoDB would have.
+//! row: a lock on a whole table is a metadata lock that is held `ReadLock` or `Exclusive`
+//! ([`turnstile_catalog::mdl`]), and a statement that locks rows holds the same metadata lock `Read` or
+//! `Write` until its transaction has given up its locks. So a statement pays nothing here, and who looks is
+//! shown the lock that InnoDB would have.
 
 use std::collections::{HashMap, HashSet};
 

@@ -15,7 +15,7 @@ use turnstile_engine::lock::{LockInfo, LockKind, LockMode, LockName, LockShape};
 
 use turnstile_catalog::catalog::Catalog;
 use turnstile_catalog::dictionary::Table;
-use turnstile_values::cell::Digits;
+use turnstile_values::field::Digits;
 
 /// Longest piece of a statement's text that is shown, in bytes.
 const STATEMENT_BYTES_MAX: usize = 3000;

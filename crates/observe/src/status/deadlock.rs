@@ -1,7 +1,7 @@
 //! The last deadlock, with what everybody in it was doing: LATEST DETECTED DEADLOCK, and the same text for
 //! the server's log when `innodb_print_all_deadlocks` is on.
 //!
-//! The lock room calls before it breaks a circle, while all its members sleep. So the statements copied here
+//! The lock room calls before it breaks a cycle, while all its members sleep. So the statements copied here
 //! are the ones that met. Only pointers and short texts are copied then; the text is made when somebody reads
 //! it.
 
@@ -85,7 +85,7 @@ impl Report {
     fn capture(db: &Observed, record: &Arc<DeadlockRecord>) -> Report {
         let seen = |member: &DeadlockMember| {
             let entry = db.registry().find(member.session)?;
-            let (began_us, statement_us) = (entry.card.began_us(), entry.since_us());
+            let (began_us, statement_us) = (entry.status.began_us(), entry.since_us());
             Some(Seen { shown: entry.shown(), began_us, statement_us })
         };
         Report {

@@ -12,8 +12,8 @@ use super::Observed;
 use super::sample::Sample;
 use crate::picture::activity::Moments;
 use turnstile_catalog::session_state::SessionState;
-use turnstile_values::cell::{Cell, Lines};
 use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::field::{FieldRef, RowWriter};
 use turnstile_values::value::Value;
 
 /// What a counter is, in the words of the column TYPE.
@@ -295,7 +295,7 @@ fn now_unix_us(db: &Observed) -> u64 {
 }
 
 /// Rows of INNODB_METRICS.
-pub fn write(db: &Observed, session: &SessionState, out: &mut Lines<'_>) -> SqlResult<()> {
+pub fn write(db: &Observed, session: &SessionState, out: &mut RowWriter<'_>) -> SqlResult<()> {
     let (sample, now) = (Sample::take(db.engine(), db.rows()), now_unix_us(db));
     let mut moments = Moments::of(session);
     let seen = db.meters().look(&sample);
@@ -311,10 +311,10 @@ fn line(
     count: u64,
     now: u64,
     moments: &mut Moments,
-    out: &mut Lines<'_>,
+    out: &mut RowWriter<'_>,
 ) -> SqlResult<()> {
-    let number = |count: u64| Cell::Int(count as i64);
-    let lowest = |least: u64| if least == u64::MAX { Cell::Null } else { number(least) };
+    let number = |count: u64| FieldRef::Int(count as i64);
+    let lowest = |least: u64| if least == u64::MAX { FieldRef::Null } else { number(least) };
     let seconds = |from: u64, to: u64| (to.saturating_sub(from) / 1_000_000).max(1);
     let ended = meter.disabled_at.unwrap_or(now);
     let average = |count: u64, from: u64| match metric.kind {
@@ -327,26 +327,26 @@ fn line(
     let averages =
         [average(count, meter.enabled_at), average(since_reset, meter.reset_at.unwrap_or(meter.enabled_at))];
     out(&[
-        Cell::Text(metric.name),
-        Cell::Text(metric.subsystem),
+        FieldRef::Text(metric.name),
+        FieldRef::Text(metric.subsystem),
         number(count),
         number(meter.most),
         lowest(meter.least),
-        Cell::Value(&averages[0]),
+        FieldRef::Value(&averages[0]),
         number(since_reset),
         number(meter.most_since_reset.saturating_sub(meter.reset)),
         lowest(meter.least_since_reset.saturating_sub(meter.reset)),
-        Cell::Value(&averages[1]),
-        Cell::Value(&enabled),
-        Cell::Value(&disabled),
+        FieldRef::Value(&averages[1]),
+        FieldRef::Value(&enabled),
+        FieldRef::Value(&disabled),
         number(ended.saturating_sub(meter.enabled_at) / 1_000_000),
-        Cell::Value(&reset),
-        Cell::Text(if meter.on { "enabled" } else { "disabled" }),
-        Cell::Text(match metric.kind {
+        FieldRef::Value(&reset),
+        FieldRef::Text(if meter.on { "enabled" } else { "disabled" }),
+        FieldRef::Text(match metric.kind {
             Kind::Counter => "counter",
             Kind::Status => "status_counter",
             Kind::Value => "value",
         }),
-        Cell::Text(metric.comment),
+        FieldRef::Text(metric.comment),
     ])
 }

@@ -96,7 +96,7 @@ impl Monitor {
     fn write(&self, db: &Observed, out: &mut Vec<u8>) -> SqlResult<()> {
         let picture = Activity::of(db, None)?;
         let span = self.span(db);
-        let log_waits = picture.sessions.iter().any(|one| one.card.waits_for_log());
+        let log_waits = picture.sessions.iter().any(|one| one.status.waits_for_log());
         out.extend_from_slice(head(db, &span, &picture).as_bytes());
         let list_at = out.len();
         transactions::list(out, &picture);

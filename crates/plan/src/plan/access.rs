@@ -45,7 +45,7 @@ impl Fact {
 
 /// Looks for facts about the columns of one table.
 pub struct FactFinder<'a> {
-    /// Frame position of its first column.
+    /// Tuple position of its first column.
     pub base: usize,
     /// Its columns.
     pub count: usize,

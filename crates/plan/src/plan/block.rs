@@ -63,7 +63,7 @@ pub struct Block<'a, 'p> {
     pub aggregates: Vec<Aggregate>,
     /// The table that INSERT fills: what DEFAULT(column) and VALUES(column) speak of.
     pub target: Option<Arc<Table>>,
-    /// Frame position of the new row, where ON DUPLICATE KEY UPDATE may read it.
+    /// Tuple position of the new row, where ON DUPLICATE KEY UPDATE may read it.
     pub inserted_base: Option<usize>,
     /// Sub-queries that have their places, with what was seen where they stand.
     pub seen_subqueries: Seen<ast::Expr, (Sight, Vec<Typed>)>,
@@ -201,7 +201,7 @@ impl<'a, 'p> Block<'a, 'p> {
         self.subqueries_for(expr.columns())
     }
 
-    /// The same for several frame positions.
+    /// The same for several tuple positions.
     pub fn subqueries_for(&self, mut read: Vec<usize>) -> Vec<usize> {
         // A sub-query gets its place behind those that its operand reads.
         let mut found = BTreeSet::new();
@@ -216,12 +216,12 @@ impl<'a, 'p> Block<'a, 'p> {
         found.into_iter().collect()
     }
 
-    /// Frame positions of tables that an expression depends on, those of its sub-queries included.
+    /// Tuple positions of tables that an expression depends on, those of its sub-queries included.
     pub fn reads(&self, expr: &Expr) -> Vec<usize> {
         self.reads_of(expr.columns())
     }
 
-    /// The same for several frame positions.
+    /// The same for several tuple positions.
     pub fn reads_of(&self, positions: Vec<usize>) -> Vec<usize> {
         let mut all = Vec::new();
         for position in positions {

@@ -19,7 +19,7 @@ use turnstile_values::types::ColumnType;
 use super::block::{Block, PlanContext};
 use super::foreign_key::{self, ForeignPlan};
 use super::point::PointShape;
-use super::query::{OrderKey, QueryPlan, SelectPlan, Source, Step, Subquery};
+use super::query::{JoinStep, OrderKey, QueryPlan, SelectPlan, Source, Subquery};
 use super::scope::ScopeTable;
 use super::select::limit_plan;
 use super::steps::{Condition, StepPlanner};
@@ -45,11 +45,11 @@ pub struct InsertPlan {
     pub replace: bool,
     /// IGNORE
     pub ignore: bool,
-    /// ON DUPLICATE KEY UPDATE, over a frame of the old row's columns, then the new row's.
+    /// ON DUPLICATE KEY UPDATE, over a tuple of the old row's columns, then the new row's.
     pub on_duplicate: Vec<Assigned>,
     /// That may be worked out while the row's page is latched.
     pub light: bool,
-    /// Values of a frame.
+    /// Values of a tuple.
     pub width: usize,
     /// Sub-queries among the values.
     pub subqueries: Vec<Subquery>,
@@ -61,7 +61,7 @@ pub struct InsertPlan {
     pub references: Vec<usize>,
     /// Those of ON DUPLICATE KEY UPDATE that read the row that is there already, or the new one.
     pub duplicate_subqueries: Vec<usize>,
-    /// Frame position of what the query gives besides the row: columns of its tables that ON DUPLICATE KEY
+    /// Tuple position of what the query gives besides the row: columns of its tables that ON DUPLICATE KEY
     /// UPDATE reads.
     pub source_base: usize,
     /// What it asks of parents and children.
@@ -80,7 +80,7 @@ pub enum InsertSource {
 
 /// UPDATE or DELETE.
 pub struct ChangePlan {
-    /// Which rows; its frames begin with the columns of its tables.
+    /// Which rows; its tuples begin with the columns of its tables.
     pub select: SelectPlan,
     /// What is changed, one entry per table.
     pub targets: Vec<ChangeTarget>,
@@ -103,9 +103,9 @@ impl ChangePlan {
         }
         let has_foreign = targets.iter().any(|target| target.foreign.is_some());
         let point = if has_foreign { None } else { PointShape::of(&select, &targets) };
-        let is_target = |step: &&Step| targets.iter().any(|target| target.base == step.base);
+        let is_target = |step: &&JoinStep| targets.iter().any(|target| target.base == step.base);
         let never = select.preconditions.iter().any(|one| functions::is_never(&one.expr));
-        let unbounded = |step: &Step| step.reads_whole() && !safe::makes_range(step);
+        let unbounded = |step: &JoinStep| step.reads_whole() && !safe::makes_range(step);
         let reads_whole = !never && select.steps.iter().filter(is_target).any(unbounded);
         ChangePlan { select, targets, ignore, point, has_foreign, reads_whole }
     }
@@ -120,7 +120,7 @@ impl ChangePlan {
 pub struct ChangeTarget {
     /// The table.
     pub table: Arc<Table>,
-    /// Frame position of its first column.
+    /// Tuple position of its first column.
     pub base: usize,
     /// SET; None for DELETE. Columns count from the table's first.
     pub assignments: Option<Vec<Assigned>>,
@@ -352,7 +352,7 @@ fn plan_rows(
 }
 
 /// Rows that are changed are wanted whole.
-fn need_all(steps: &mut [super::query::Step]) {
+fn need_all(steps: &mut [super::query::JoinStep]) {
     for step in steps {
         match &mut step.source {
             Source::Table(source) => {

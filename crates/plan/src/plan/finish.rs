@@ -9,7 +9,7 @@ use turnstile_values::key_codec::KeyPart;
 use turnstile_values::types::ColumnType;
 
 use super::query::{
-    Access, AggregateKind, Filter, KeyRange, OrderKey, SelectPlan, Source, Step, Subquery, TableSource,
+    Access, AggregateKind, Filter, JoinStep, KeyRange, OrderKey, SelectPlan, Source, Subquery, TableSource,
 };
 
 /// Completes a plan.
@@ -30,7 +30,7 @@ pub fn finish(plan: &mut SelectPlan) {
     deliver(&mut plan.steps, &used);
 }
 
-/// ORDER BY as it must come out of the first table: (frame position, descending).
+/// ORDER BY as it must come out of the first table: (tuple position, descending).
 fn wanted_order(plan: &SelectPlan) -> Option<Vec<(usize, bool)>> {
     if plan.order.is_empty() || plan.group.is_some() {
         return None;
@@ -50,7 +50,7 @@ fn note_filters(filters: &[Filter], into: &mut BTreeSet<usize>) {
     filters.iter().for_each(|one| note(&one.expr, into));
 }
 
-/// Frame positions that anything reads.
+/// Tuple positions that anything reads.
 fn used_columns(plan: &SelectPlan) -> BTreeSet<usize> {
     let mut used = BTreeSet::new();
     plan.items.iter().for_each(|one| note(&one.expr, &mut used));
@@ -69,7 +69,7 @@ fn used_columns(plan: &SelectPlan) -> BTreeSet<usize> {
     used
 }
 
-/// Frame positions that conditions and access paths read.
+/// Tuple positions that conditions and access paths read.
 pub fn tested_columns(plan: &SelectPlan) -> BTreeSet<usize> {
     let mut tested = BTreeSet::new();
     note_filters(&plan.preconditions, &mut tested);
@@ -83,7 +83,7 @@ fn note_subquery(subquery: &Subquery, used: &mut BTreeSet<usize>) {
     subquery.kind.operands().iter().for_each(|operand| note(operand, used));
 }
 
-fn note_steps(steps: &[Step], used: &mut BTreeSet<usize>) {
+fn note_steps(steps: &[JoinStep], used: &mut BTreeSet<usize>) {
     for step in steps {
         note_filters(&step.matching, used);
         note_filters(&step.filters, used);
@@ -107,7 +107,7 @@ fn note_steps(steps: &[Step], used: &mut BTreeSet<usize>) {
     }
 }
 
-fn deliver(steps: &mut [Step], used: &BTreeSet<usize>) {
+fn deliver(steps: &mut [JoinStep], used: &BTreeSet<usize>) {
     for step in steps {
         match &mut step.source {
             Source::Group(inner) => deliver(inner, used),

@@ -20,8 +20,8 @@ pub const DEPTH_MAX: usize = 15;
 pub struct ForeignPlan {
     /// The table that is changed, then those that cascades change.
     pub nodes: Vec<Node>,
-    /// Tables whose gates are held besides, and how.
-    pub gates: Vec<(Arc<Table>, Mode)>,
+    /// Tables whose metadata locks are held besides, and how.
+    pub metadata_locks: Vec<(Arc<Table>, Mode)>,
     /// The dictionary's, when it was made.
     pub version: u64,
 }
@@ -88,7 +88,7 @@ struct Builder<'d> {
     nodes: Vec<Node>,
     /// Of every node but the first: its table, what happens to it, how deep it is.
     made: Vec<(TableId, Event, usize)>,
-    gates: Vec<(Arc<Table>, Mode)>,
+    metadata_locks: Vec<(Arc<Table>, Mode)>,
     version: u64,
 }
 
@@ -145,7 +145,7 @@ impl Builder<'_> {
     fn new<'d>(dictionary: &'d Dictionary, table: &Arc<Table>) -> Builder<'d> {
         let root = Node { table: table.clone(), parents: Vec::new(), children: Vec::new() };
         let version = dictionary.version();
-        Builder { dictionary, nodes: vec![root], made: Vec::new(), gates: Vec::new(), version }
+        Builder { dictionary, nodes: vec![root], made: Vec::new(), metadata_locks: Vec::new(), version }
     }
 
     /// The nodes that are reached, nearest first, as far as a cascade goes.
@@ -164,7 +164,11 @@ impl Builder<'_> {
             }
             self.look_down(at, depth, &[event], |_| true);
         }
-        Some(Box::new(ForeignPlan { nodes: self.nodes, gates: self.gates, version: self.version }))
+        Some(Box::new(ForeignPlan {
+            nodes: self.nodes,
+            metadata_locks: self.metadata_locks,
+            version: self.version,
+        }))
     }
 
     fn look_up(&mut self, node: usize, concerns: impl Fn(&[usize]) -> bool) {
@@ -183,7 +187,7 @@ impl Builder<'_> {
                 Some(Parent { table: parent, columns, index, itself })
             });
             if let Some(parent) = &parent {
-                self.gate(&parent.table, Mode::Read);
+                self.mdl(&parent.table, Mode::Read);
             }
             self.nodes[node].parents.push(Upward { key: key.clone(), columns, parent });
         }
@@ -222,7 +226,7 @@ impl Builder<'_> {
                 let deleted = reach(Event::Delete, key.on_delete);
                 let updated = reach(Event::Update, key.on_update);
                 let changed = deleted.is_some() || updated.is_some();
-                self.gate(&child, if changed { Mode::Write } else { Mode::Read });
+                self.mdl(&child, if changed { Mode::Write } else { Mode::Read });
                 let (key, child) = (key.clone(), child.clone());
                 self.nodes[node].children.push(Downward {
                     key,
@@ -247,11 +251,11 @@ impl Builder<'_> {
         self.made.len()
     }
 
-    fn gate(&mut self, table: &Arc<Table>, mode: Mode) {
-        match self.gates.iter_mut().find(|(known, _)| Arc::ptr_eq(&known.gate, &table.gate)) {
+    fn mdl(&mut self, table: &Arc<Table>, mode: Mode) {
+        match self.metadata_locks.iter_mut().find(|(known, _)| Arc::ptr_eq(&known.mdl, &table.mdl)) {
             Some((_, known)) if mode == Mode::Write => *known = mode,
             Some(_) => {}
-            None => self.gates.push((table.clone(), mode)),
+            None => self.metadata_locks.push((table.clone(), mode)),
         }
     }
 }

@@ -96,7 +96,7 @@ pub struct Joined {
     pub conditions: Vec<On>,
     /// STRAIGHT_JOIN was used somewhere.
     pub straight: bool,
-    /// What a bare `*` shows, as frame positions: columns that USING or NATURAL joined come first.
+    /// What a bare `*` shows, as tuple positions: columns that USING or NATURAL joined come first.
     columns: Vec<usize>,
 }
 

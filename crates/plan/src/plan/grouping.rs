@@ -34,7 +34,7 @@ struct Fixed {
     /// Whole expressions; for what stands behind the select list its entries too, which are checked
     /// themselves.
     exprs: Alike,
-    /// Columns, by frame position.
+    /// Columns, by tuple position.
     columns: HashSet<usize>,
 }
 
@@ -308,7 +308,7 @@ fn free_column(block: &Block<'_, '_>, expr: &ast::Expr, fixed: &Fixed) -> Option
     found
 }
 
-/// Frame positions that a sub-query reads, its operand's included.
+/// Tuple positions that a sub-query reads, its operand's included.
 fn reads_of_subquery(block: &Block<'_, '_>, expr: &ast::Expr) -> Option<Vec<usize>> {
     let (_, places) = block.seen_subqueries.alike(expr).next_back()?;
     let place = places.first()?;

@@ -1,4 +1,4 @@
-//! What a block does about the sub-queries and aggregates in its expressions: each gets a place in the frame,
+//! What a block does about the sub-queries and aggregates in its expressions: each gets a place in the tuple,
 //! which is filled before what reads it is evaluated.
 
 mod placed;

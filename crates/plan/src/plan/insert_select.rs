@@ -10,7 +10,7 @@ use turnstile_values::types::ColumnType;
 
 use super::block::{Block, PlanContext};
 use super::change::InsertSource;
-use super::query::{QueryPlan, Source, Step, Subquery};
+use super::query::{JoinStep, QueryPlan, Source, Subquery};
 use super::scope::{ScopeColumn, ScopeTable, is_aggregated};
 use super::uses::Uses;
 
@@ -230,7 +230,7 @@ impl Target<'_> {
         }
     }
 
-    fn is_read_in_derived(self, step: &Step) -> bool {
+    fn is_read_in_derived(self, step: &JoinStep) -> bool {
         match &step.source {
             Source::Derived(plan) | Source::Lateral(plan) | Source::Expanded(plan, _) => {
                 self.is_read_within(plan)
@@ -268,7 +268,7 @@ impl Target<'_> {
         }
     }
 
-    fn is_read_in(self, step: &Step) -> bool {
+    fn is_read_in(self, step: &JoinStep) -> bool {
         match &step.source {
             Source::Table(source) => {
                 source.table.definition.id == self.table.definition.id

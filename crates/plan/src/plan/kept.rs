@@ -12,7 +12,9 @@ use turnstile_values::sink::{ColumnMeta, Origin};
 use turnstile_values::types::{BlobSize, ColumnType, IntWidth};
 use turnstile_values::value::Value;
 
-use super::query::{Aggregate, AggregateKind, GroupPlan, QueryPlan, SelectPlan, Source, Step, TableSource};
+use super::query::{
+    Aggregate, AggregateKind, GroupPlan, JoinStep, QueryPlan, SelectPlan, Source, TableSource,
+};
 
 /// Digits and sign of which INT holds every number; longer ones are kept in a BIGINT.
 const INT_DIGITS_MAX: u32 = 9;
@@ -247,7 +249,7 @@ fn is_rollup_key(plan: &SelectPlan, expr: &Expr) -> bool {
 }
 
 /// At most one row, found by a unique key before the query is run.
-fn is_one_row(step: &Step) -> bool {
+fn is_one_row(step: &JoinStep) -> bool {
     let Source::Table(source) = &step.source else { return false };
     let constant = |range: &super::query::KeyRange| range.equal.iter().all(|one| one.expr.is_constant());
     !step.left_join

@@ -117,7 +117,7 @@ impl Parameters {
     pub fn typed(&self, at: usize, collation: Collation) -> Typed {
         let kind = self.kinds.as_ref().and_then(|kinds| kinds.get(at));
         let column = kind.copied().unwrap_or(ParameterKind::Text).column_type(collation);
-        // A text gives way to a column's collation, as a literal does.
+        // A text yields to a column's collation, as a literal does.
         let derivation = match kind {
             Some(ParameterKind::OfNull) => Derivation::Ignorable,
             _ => Derivation::Coercible,

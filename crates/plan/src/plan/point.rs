@@ -3,7 +3,7 @@
 //! through the plan.
 
 use super::change::ChangeTarget;
-use super::query::{Filter, Operand, SelectPlan, Source, Step, TableSource};
+use super::query::{Filter, JoinStep, Operand, SelectPlan, Source, TableSource};
 use turnstile_catalog::dictionary::Table;
 use turnstile_expr::expr::{CompareOp, EvalContext, Expr, NoRow};
 use turnstile_values::key_codec::KeyPart;
@@ -59,7 +59,7 @@ impl PointShape {
         is_point.then(|| PointShape::of_key(step, source, &source.table))
     }
 
-    fn of_key(step: &Step, source: &TableSource, table: &Table) -> PointShape {
+    fn of_key(step: &JoinStep, source: &TableSource, table: &Table) -> PointShape {
         let plain = PointShape { integer_key: false, implied: None };
         let Some(key) = source.access.key else { return plain };
         let ([part], [column]) = (table.key_parts[key].as_slice(), table.keys()[key].parts.as_slice()) else {
@@ -107,7 +107,7 @@ impl PointShape {
 }
 
 /// One range, equal in every part of the primary key, and nothing but plain conditions.
-fn finds_one(select: &SelectPlan, step: &Step, source: &TableSource) -> bool {
+fn finds_one(select: &SelectPlan, step: &JoinStep, source: &TableSource) -> bool {
     let access = &source.access;
     select.preconditions.is_empty()
         && access.unique
@@ -120,7 +120,7 @@ fn finds_one(select: &SelectPlan, step: &Step, source: &TableSource) -> bool {
 }
 
 /// The conditions of a step, in the order they are tested.
-pub fn conditions(step: &Step) -> impl Iterator<Item = &Filter> {
+pub fn conditions(step: &JoinStep) -> impl Iterator<Item = &Filter> {
     step.matching.iter().chain(&step.filters)
 }
 

@@ -35,7 +35,7 @@ impl QueryPlan {
     /// Whether it locks rows as a change would: FOR UPDATE.
     pub fn locks_exclusively(&self) -> bool {
         match self {
-            QueryPlan::Select(plan) => plan.steps.iter().any(Step::locks_exclusively),
+            QueryPlan::Select(plan) => plan.steps.iter().any(JoinStep::locks_exclusively),
             QueryPlan::Set(_) | QueryPlan::Values(_) => false,
         }
     }
@@ -98,7 +98,7 @@ impl QueryPlan {
         matches!(self, QueryPlan::Select(plan) if plan.point.is_some())
     }
 
-    /// Places to fill from the frame around: (position there, position here).
+    /// Places to fill from the tuple around: (position there, position here).
     pub fn outer(&self) -> Vec<(usize, usize)> {
         match self {
             QueryPlan::Select(plan) => plan.outer.clone(),
@@ -204,10 +204,10 @@ pub struct LimitPlan {
 /// One SELECT block.
 #[derive(Debug)]
 pub struct SelectPlan {
-    /// Values of a frame.
+    /// Values of a tuple.
     pub width: usize,
     /// What FROM reads, each step for every row of the steps before it.
-    pub steps: Vec<Step>,
+    pub steps: Vec<JoinStep>,
     /// Which columns of the result depend on others, for the query around: see `grouping::Facts`.
     pub dependences: Vec<super::grouping::Dependence>,
     /// Conditions that need no table: if one is not true there are no rows.
@@ -232,7 +232,7 @@ pub struct SelectPlan {
     pub limit: LimitPlan,
     /// SQL_CALC_FOUND_ROWS
     pub calc_found_rows: bool,
-    /// Places to fill from the frame around: (position there, position here).
+    /// Places to fill from the tuple around: (position there, position here).
     pub outer: Vec<(usize, usize)>,
     /// Rows may be tested, grouped and passed on while their page is latched.
     pub light: bool,
@@ -255,12 +255,12 @@ impl SelectPlan {
 
 /// One table of a join.
 #[derive(Debug)]
-pub struct Step {
+pub struct JoinStep {
     /// The alias, for EXPLAIN.
     pub alias: Box<str>,
     /// Where its rows come from.
     pub source: Source,
-    /// Frame position of its first column.
+    /// Tuple position of its first column.
     pub base: usize,
     /// Its columns.
     pub columns: usize,
@@ -283,19 +283,19 @@ pub enum Source {
     Table(Box<TableSource>),
     /// A sub-query of FROM.
     Derived(Box<QueryPlan>),
-    /// A sub-query of FROM that reads the frame: it is run again for each.
+    /// A sub-query of FROM that reads the tuple: it is run again for each.
     Lateral(Box<QueryPlan>),
-    /// JSON_TABLE: what it makes of the document that a sub-query of the frame gives.
+    /// JSON_TABLE: what it makes of the document that a sub-query of the tuple gives.
     Expanded(Box<QueryPlan>, Arc<JsonTable>),
     /// A query of WITH.
     Common(CommonRows),
     /// A table of information_schema.
     Virtual(VirtualTable),
     /// Several tables joined before they meet the others: the right side of an outer join.
-    Group(Vec<Step>),
+    Group(Vec<JoinStep>),
 }
 
-impl Step {
+impl JoinStep {
     /// Whether it reads a table's whole tree, or that of one of its keys.
     pub fn reads_whole(&self) -> bool {
         match &self.source {
@@ -316,7 +316,7 @@ impl Step {
                 plan.locks_exclusively()
             }
             Source::Common(CommonRows::Of(plan)) => plan.locks_exclusively,
-            Source::Group(steps) => steps.iter().any(Step::locks_exclusively),
+            Source::Group(steps) => steps.iter().any(JoinStep::locks_exclusively),
             Source::Common(CommonRows::Previous(_)) | Source::Virtual(_) => false,
         }
     }
@@ -325,7 +325,7 @@ impl Step {
 /// A sub-query outside FROM.
 #[derive(Debug)]
 pub struct Subquery {
-    /// Frame position of its result.
+    /// Tuple position of its result.
     pub position: usize,
     /// Values of its result: several if it stands for a row.
     pub width: usize,
@@ -333,20 +333,20 @@ pub struct Subquery {
     pub kind: SubqueryKind,
     /// The query.
     pub plan: QueryPlan,
-    /// It reads the frame around it, so that it is run again for each row.
+    /// It reads the tuple around it, so that it is run again for each row.
     pub correlated: bool,
     /// Its rows may be others each time (`varying.rs`).
     pub varies: bool,
-    /// Frame positions it or its operand reads, those that the sub-queries among them read in their place.
+    /// Tuple positions it or its operand reads, those that the sub-queries among them read in their place.
     pub reads: Vec<usize>,
-    /// Frame positions it or its operand reads, places of other sub-queries among them.
+    /// Tuple positions it or its operand reads, places of other sub-queries among them.
     pub inputs: Vec<usize>,
     /// What must hold for it to be asked for, where it waits: SLEEP, GET_LOCK and queries of them.
     pub guards: Vec<Guard>,
 }
 
 impl Subquery {
-    /// Where its result lies in the frame.
+    /// Where its result lies in the tuple.
     pub fn places(&self) -> std::ops::Range<usize> {
         self.position..self.position + self.width
     }
@@ -357,7 +357,7 @@ impl Subquery {
     }
 }
 
-/// The number of the sub-query whose result lies at a place of the frame. They lie in the order in which they
+/// The number of the sub-query whose result lies at a place of the tuple. They lie in the order in which they
 /// came.
 pub fn placed_at(subqueries: &[Subquery], position: usize) -> Option<usize> {
     let nth = subqueries.partition_point(|one| one.position <= position).checked_sub(1)?;
@@ -403,7 +403,7 @@ pub enum SubqueryKind {
 }
 
 impl SubqueryKind {
-    /// Expressions over the frame that it needs besides its query.
+    /// Expressions over the tuple that it needs besides its query.
     pub fn operands(&self) -> Vec<&Expr> {
         match self {
             SubqueryKind::Scalar | SubqueryKind::Exists => Vec::new(),
@@ -436,9 +436,9 @@ pub struct GroupPlan {
 /// A key of WITH ROLLUP.
 #[derive(Debug)]
 pub struct RollupKey {
-    /// Frame position of its value behind GROUP BY.
+    /// Tuple position of its value behind GROUP BY.
     pub place: usize,
-    /// Frame position of what GROUPING() of it gives.
+    /// Tuple position of what GROUPING() of it gives.
     pub flag: usize,
     /// What fills the place, unless a column lies there.
     pub computed: Option<Expr>,
@@ -447,7 +447,7 @@ pub struct RollupKey {
 /// One aggregate.
 #[derive(Debug)]
 pub struct Aggregate {
-    /// Frame position of its result.
+    /// Tuple position of its result.
     pub position: usize,
     /// The function.
     pub kind: AggregateKind,

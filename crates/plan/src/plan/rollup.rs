@@ -1,7 +1,7 @@
 //! GROUP BY ... WITH ROLLUP: besides the groups there is a row for all groups that agree in the first keys,
 //! one for each number of keys, in which the other keys are NULL. GROUPING() tells these rows apart.
 //!
-//! A key that is a column has its place in the frame already; any other gets one, and what is written as the
+//! A key that is a column has its place in the tuple already; any other gets one, and what is written as the
 //! key is written means that place behind GROUP BY. Each key has a second place, which is 1 in rows where the
 //! key is NULL for being summed over.
 

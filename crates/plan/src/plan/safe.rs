@@ -7,13 +7,13 @@ use turnstile_expr::expr::{CompareOp, Expr};
 use turnstile_syntax::ast::IsTest;
 use turnstile_values::value::Value;
 
-use super::query::{Source, Step};
+use super::query::{JoinStep, Source};
 
 /// Longest list whose NOT IN is made ranges.
 const LIST_MAX: usize = 1000;
 
 /// Whether what is tested on a table's rows makes a range of one of its keys.
-pub(super) fn makes_range(step: &Step) -> bool {
+pub(super) fn makes_range(step: &JoinStep) -> bool {
     let Source::Table(source) = &step.source else { return false };
     let finder = Finder { table: &source.table, base: step.base };
     let tested = step.filters.iter().chain(&step.matching);

@@ -1,6 +1,6 @@
-//! Names in a query block, and the frame they point into.
+//! Names in a query block, and the tuple they point into.
 //!
-//! Every query block computes with one *frame*: a flat row of values. The tables of FROM have their columns
+//! Every query block computes with one *tuple*: a flat row of values. The tables of FROM have their columns
 //! there, side by side; behind them come places for what is computed along the way, given out as the planner
 //! meets it:
 //!
@@ -9,7 +9,7 @@
 //!   table       table         aggregate  sub-query    column of the query around this one
 //! ```
 //!
-//! A name that is not found in the block is looked up in the block around it; if it is there, the frame gets
+//! A name that is not found in the block is looked up in the block around it; if it is there, the tuple gets
 //! a place for it that is filled before the inner block runs. Which names of the block around are seen is its
 //! [`Reach`]: a derived table does not see its neighbours.
 //!
@@ -35,7 +35,7 @@ pub use table::{ScopeColumn, ScopeTable, column_flags};
 /// What a name means.
 #[derive(Debug, Clone)]
 pub struct Resolved {
-    /// Frame position.
+    /// Tuple position.
     pub position: usize,
     /// Type.
     pub kind: ExprType,
@@ -71,7 +71,7 @@ pub struct Alias {
     pub name: Box<str>,
     /// What it stands for.
     pub expr: ast::Expr,
-    /// Its place in the frame, once an inner block has asked for it.
+    /// Its place in the tuple, once an inner block has asked for it.
     pub place: Option<Resolved>,
     /// Position in the select list.
     pub nth: usize,
@@ -90,9 +90,9 @@ pub enum Wanted {
 pub struct Scope<'p> {
     /// Tables in order of FROM.
     pub tables: Vec<ScopeTable>,
-    /// Columns joined by USING or NATURAL: (hidden right column, its left twin), as frame positions.
+    /// Columns joined by USING or NATURAL: (hidden right column, its left twin), as tuple positions.
     pub merged: Vec<(usize, usize)>,
-    /// If there are any such: what a bare `*` stands for, as frame positions.
+    /// If there are any such: what a bare `*` stands for, as tuple positions.
     pub star: Vec<usize>,
     /// The block around this one.
     pub parent: Option<Outside<'p>>,
@@ -132,7 +132,7 @@ impl<'p> Scope<'p> {
         scope
     }
 
-    /// Values in a frame so far.
+    /// Values in a tuple so far.
     pub fn width(&self) -> usize {
         self.width.get()
     }
@@ -144,7 +144,7 @@ impl<'p> Scope<'p> {
         base
     }
 
-    /// Places to be filled from the frame around: (position there, position here).
+    /// Places to be filled from the tuple around: (position there, position here).
     pub fn outer_places(&self) -> Vec<(usize, usize)> {
         self.outer.borrow().clone()
     }
@@ -316,7 +316,7 @@ impl<'p> Scope<'p> {
         Ok(found)
     }
 
-    /// Table and column of a frame position.
+    /// Table and column of a tuple position.
     pub fn column_at(&self, position: usize) -> Option<(&ScopeTable, &ScopeColumn)> {
         let (nth, at) = self.place_of(position)?;
         Some((&self.tables[nth], &self.tables[nth].columns[at]))

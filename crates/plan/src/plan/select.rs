@@ -15,7 +15,7 @@ use turnstile_values::error::{SqlError, SqlResult};
 
 use super::block::{Block, PlanContext};
 use super::point::PointShape;
-use super::query::{Filter, GroupPlan, LimitPlan, SelectPlan, Step};
+use super::query::{Filter, GroupPlan, JoinStep, LimitPlan, SelectPlan};
 use super::scope::{AggregateUse, Outside};
 use super::steps::{Condition, StepPlanner};
 use super::{distinct, finish, from, grouping, last_row, names, rollup};
@@ -109,7 +109,7 @@ pub fn plan(
 /// Everything before the select list.
 struct Front {
     preconditions: Vec<Filter>,
-    steps: Vec<Step>,
+    steps: Vec<JoinStep>,
     /// GROUP BY
     keys: Vec<(Expr, Collation)>,
 }

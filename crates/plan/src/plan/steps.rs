@@ -12,9 +12,9 @@ use turnstile_values::types::ColumnType;
 use super::access::{self, Candidate, Fact, FactFinder};
 use super::block::Block;
 use super::from::{On, Pending, PendingKind};
-use super::query::{CommonRows, Filter, Source, Step, TableSource};
+use super::query::{CommonRows, Filter, JoinStep, Source, TableSource};
 
-/// A condition, bound, with the frame positions of tables it depends on.
+/// A condition, bound, with the tuple positions of tables it depends on.
 pub struct Condition {
     filter: Filter,
     reads: Vec<usize>,
@@ -71,10 +71,10 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
         &mut self,
         mut tables: Vec<Pending>,
         mut conditions: Vec<Condition>,
-    ) -> SqlResult<(Vec<Filter>, Vec<Step>)> {
+    ) -> SqlResult<(Vec<Filter>, Vec<JoinStep>)> {
         let (fixed, rest): (Vec<_>, Vec<_>) = conditions.drain(..).partition(|one| one.is_fixed(self.block));
         let mut waiting = rest;
-        let mut steps: Vec<Step> = Vec::new();
+        let mut steps: Vec<JoinStep> = Vec::new();
         let reorder = !self.straight && !tables.iter().any(|one| one.left_join);
         while !tables.is_empty() {
             let next = if reorder && tables.len() > 1 { self.cheapest(&tables, &waiting) } else { 0 };
@@ -147,7 +147,7 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
         facts
     }
 
-    fn step(&mut self, pending: Pending, waiting: &mut Vec<Condition>, first: bool) -> SqlResult<Step> {
+    fn step(&mut self, pending: Pending, waiting: &mut Vec<Condition>, first: bool) -> SqlResult<JoinStep> {
         // Of several faults the one that stands deeper is told.
         let mut within = Vec::new();
         if let PendingKind::Group { conditions, .. } = &pending.kind {
@@ -178,7 +178,7 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
         let source = self.source(pending.kind, within, (&matching, &filters), left_join)?;
         let base = positions.iter().copied().min().unwrap_or(0);
         let both = matching.iter().chain(&filters);
-        let mut step = Step {
+        let mut step = JoinStep {
             light: both.map(|one| &one.filter).all(|filter| filter.expr.is_light()),
             alias: self.alias(base),
             base,

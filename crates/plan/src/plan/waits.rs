@@ -1,4 +1,4 @@
-//! When a row asks for a wait. SLEEP and GET_LOCK have places in the frame that are filled before the
+//! When a row asks for a wait. SLEEP and GET_LOCK have places in the tuple that are filled before the
 //! expression around them is evaluated, as those of sub-queries are; but a lock that nobody asked for must
 //! not be taken. So each wait has guards: what must hold of the values before it in the same expression for
 //! the evaluation to come to its place.

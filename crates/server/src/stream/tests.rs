@@ -170,7 +170,7 @@ fn who_sends_without_end_gives_others_their_turn() {
     }
 }
 
-/// How often somebody who gave way was to be polled again.
+/// How often somebody who yielded was to be polled again.
 #[derive(Default)]
 struct WakeCount(AtomicUsize);
 

@@ -4,14 +4,14 @@
 //! links (`Engine::verify_index`). That keeps splits of the tree under way waiting until it is through, so it
 //! is for quiet hours; readers and other changes go on, and so do other sessions of this one's worker. Then
 //! at the rows, as one snapshot sees them: each can be read, and every index has as many entries as there are
-//! rows. The table's gate is held like a reader's, so DDL waits.
+//! rows. The table's metadata lock is held like a reader's, so DDL waits.
 //!
 //! A checksum is the sum of the CRC-32 of the rows' bytes, so their order does not matter. The bytes are this
 //! server's own: compare it only with checksums that it made of the same definition.
 
 use std::ops::Bound;
 
-use turnstile_engine::session_card::Operation;
+use turnstile_engine::session_status::Operation;
 use turnstile_engine::{Isolation, Read, ScanIndex, ScanSpec, Txn, TxnOptions, Visit};
 
 use super::Session;
@@ -79,7 +79,7 @@ async fn check_rows(session: &mut Session, table: &Table) -> SqlResult<Option<St
         autocommit: false,
         lock_wait_timeout_ms: session.settings.row_lock_wait_ms,
         interrupt: session.interrupt.clone(),
-        card: session.entry.card.clone(),
+        status: session.entry.status.clone(),
     });
     let found = compare_counts(session, &mut txn, table).await;
     txn.leave_engine();

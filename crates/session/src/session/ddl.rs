@@ -38,7 +38,7 @@ pub(super) use foreign_key::parents_named;
 use std::collections::HashSet;
 use std::sync::Arc;
 use turnstile_engine::ids::IndexId;
-use turnstile_engine::session_card::WaitingFor;
+use turnstile_engine::session_status::WaitingFor;
 
 /// The table that a statement makes or fills.
 fn defined_table(statement: &Statement) -> Option<&str> {
@@ -166,12 +166,12 @@ async fn pass_definitions(session: &mut Session) -> SqlResult<Hold> {
     if session.global_read_lock.is_some() {
         return Err(SqlError::conflicting_read_lock());
     }
-    let gate = session.db.definitions();
-    if let Some(hold) = gate.try_enter(Mode::Write, false) {
+    let mdl = session.db.definitions();
+    if let Some(hold) = mdl.try_enter(Mode::Write, false) {
         return Ok(hold);
     }
-    let _note = session.entry.card.waits(WaitingFor::Definition);
-    gate.enter(Mode::Write, false, &mut transaction::gate_patience(session)).await
+    let _note = session.entry.status.waits(WaitingFor::Definition);
+    mdl.enter(Mode::Write, false, &mut transaction::metadata_patience(session)).await
 }
 
 /// Whole databases cannot be defined while tables are locked.
@@ -239,10 +239,10 @@ pub(super) async fn take_alone(
     }
     loop {
         let table = session.db.dictionary().table(schema, name)?;
-        let _note = session.entry.card.waits(WaitingFor::Definition);
-        let hold = table.gate.lock(Mode::Exclusive, &mut transaction::gate_patience(session)).await?;
+        let _note = session.entry.status.waits(WaitingFor::Definition);
+        let hold = table.mdl.lock(Mode::Exclusive, &mut transaction::metadata_patience(session)).await?;
         if let Some(now) = session.db.dictionary().find(schema, name)
-            && Arc::ptr_eq(&now.gate, &table.gate)
+            && Arc::ptr_eq(&now.mdl, &table.mdl)
         {
             return Ok((now, Some(hold)));
         }

@@ -12,7 +12,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::plan::change::InsertSource;
 use crate::plan::parameters::{Parameters, actual};
 use crate::plan::query::{
-    CommonBody, CommonPlan, CommonRows, QueryPlan, SelectPlan, Source, Step, TableSource,
+    CommonBody, CommonPlan, CommonRows, JoinStep, QueryPlan, SelectPlan, Source, TableSource,
 };
 use crate::reads_lock::ReadsLock;
 use crate::row_plan::PlanKind;
@@ -198,7 +198,7 @@ impl Lines {
         }
     }
 
-    fn steps(&mut self, plan: &SelectPlan, steps: &[Step], select_type: &str) {
+    fn steps(&mut self, plan: &SelectPlan, steps: &[JoinStep], select_type: &str) {
         for (nth, step) in steps.iter().enumerate() {
             let mut line = match &step.source {
                 Source::Table(source) => table_line(source),

@@ -1,14 +1,15 @@
-//! Metadata gates of the tables at the other end of foreign keys.
+//! Metadata locks of the tables at the other end of foreign keys.
 //!
-//! A statement takes the gates of the tables it names, is planned, and then takes those that its plan asks
-//! for besides: parents and children that are read `Read`, children that a cascade may change `Write`. If a
-//! definition has changed meanwhile it is planned again. So when it runs, what the plan says of all these
-//! tables is true, as rule 1 of this crate asks.
+//! A statement takes the metadata locks of the tables it names, is planned, and then takes those that its
+//! plan asks for besides: parents and children that are read `Read`, children that a cascade may change
+//! `Write`. If a definition has changed meanwhile it is planned again. So when it runs, what the plan says of
+//! all these tables is true, as rule 1 of this crate asks.
 //!
-//! Whoever gives a table a new child (CREATE TABLE, ALTER TABLE ... ADD) holds the parent's gate exclusively.
-//! So the children that a plan has found are all there are for as long as it holds the parent's gate.
+//! Whoever gives a table a new child (CREATE TABLE, ALTER TABLE ... ADD) holds the parent's metadata lock
+//! exclusively. So the children that a plan has found are all there are for as long as it holds the parent's
+//! metadata lock.
 
-use turnstile_engine::session_card::WaitingFor;
+use turnstile_engine::session_status::WaitingFor;
 
 use super::Session;
 use crate::error::{SqlError, SqlResult};
@@ -38,31 +39,31 @@ impl RowPlan {
     }
 }
 
-/// Takes the gates that a plan asks for besides those of its statement's tables. False: the plan is out
-/// of date.
+/// Takes the metadata locks that a plan asks for besides those of its statement's tables. False: the plan is
+/// out of date.
 pub(super) async fn hold_related(session: &mut Session, plan: &RowPlan) -> SqlResult<bool> {
     if !session.settings.foreign_key_checks {
         return Ok(true);
     }
     let wanted = plan.foreign();
     if session.table_locks.is_none() {
-        for (table, mode) in wanted.iter().flat_map(|foreign| &foreign.gates) {
-            let gate = &table.gate;
-            let held = session.open.as_ref().and_then(|open| open.held(gate));
+        for (table, mode) in wanted.iter().flat_map(|foreign| &foreign.metadata_locks) {
+            let mdl = &table.mdl;
+            let held = session.open.as_ref().and_then(|open| open.held(mdl));
             if held.is_some_and(|held| held == Mode::Write || *mode == Mode::Read) {
                 continue;
             }
-            let hold = match gate.try_enter(*mode, held.is_some()) {
+            let hold = match mdl.try_enter(*mode, held.is_some()) {
                 Some(hold) => hold,
                 None if *mode == Mode::Write && session.global_read_lock.is_some() => {
                     return statement::abandon(session, SqlError::conflicting_read_lock()).await;
                 }
                 None => {
-                    session.db.status().gate_wait();
-                    let card = session.entry.card.clone();
-                    let _note = card.waits(WaitingFor::Definition);
+                    session.db.status().metadata_wait();
+                    let status = session.entry.status.clone();
+                    let _note = status.waits(WaitingFor::Definition);
                     let entered =
-                        gate.enter(*mode, held.is_some(), &mut transaction::gate_patience(session)).await;
+                        mdl.enter(*mode, held.is_some(), &mut transaction::metadata_patience(session)).await;
                     match entered {
                         Ok(hold) => hold,
                         Err(error) => return statement::abandon(session, error).await,

@@ -1,8 +1,8 @@
 //! LOCK TABLES, UNLOCK TABLES, FLUSH TABLES.
 //!
-//! A locked table is a metadata gate ([`crate::mdl`]) that the session holds beyond its transactions:
+//! A locked table is a metadata lock ([`crate::mdl`]) that the session holds beyond its transactions:
 //! `ReadLock` for READ, `Exclusive` for WRITE. As long as the session has any, its statements use no other
-//! tables, each under the name by which it was locked, and take no gates of their own.
+//! tables, each under the name by which it was locked, and take no metadata locks of their own.
 //!
 //! The locks end with UNLOCK TABLES, another LOCK TABLES, START TRANSACTION, the end or a reset of the
 //! connection. COMMIT and ROLLBACK leave them. LOCK TABLES commits first, UNLOCK TABLES only if there was
@@ -11,14 +11,14 @@
 //! Tables at the other end of a WRITE-locked table's foreign keys are locked with it, without a name for
 //! statements: READ if their rows are looked at, WRITE if a cascade may change them.
 //!
-//! Gates are taken in the order of their tables' names, so two LOCK TABLES never wait for each other in a
-//! circle.
+//! Metadata locks are taken in the order of their tables' names, so two LOCK TABLES never wait for each other
+//! in a cycle.
 //!
-//! **FLUSH TABLES WITH READ LOCK** closes the gate of definitions, then takes the `ReadLock` of every table.
-//! It waits for the transactions that have written to end, where MySQL waits only for their statements and
-//! holds up their COMMIT instead; what it then keeps still is the same. A transaction that has written and
-//! waits for it is rolled back with 1213, because they wait for each other. It ends with UNLOCK TABLES, not
-//! with START TRANSACTION, so a snapshot of the moment can be opened under it.
+//! **FLUSH TABLES WITH READ LOCK** closes the metadata lock of definitions, then takes the `ReadLock` of
+//! every table. It waits for the transactions that have written to end, where MySQL waits only for their
+//! statements and holds up their COMMIT instead; what it then keeps still is the same. A transaction that has
+//! written and waits for it is rolled back with 1213, because they wait for each other. It ends with UNLOCK
+//! TABLES, not with START TRANSACTION, so a snapshot of the moment can be opened under it.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ use crate::plan::foreign_key;
 use crate::session::{ddl, rights, transaction};
 use crate::used_tables::Used;
 use crate::virtual_table::VirtualTable;
-use turnstile_engine::session_card::WaitingFor;
+use turnstile_engine::session_status::WaitingFor;
 use turnstile_engine::yield_now::Slice;
 
 /// The tables a session has locked.
@@ -53,7 +53,7 @@ struct Entry {
 }
 
 impl TableLocks {
-    /// The gates it holds.
+    /// The metadata locks it holds.
     pub fn holds(&self) -> &[Hold] {
         &self.holds
     }
@@ -118,10 +118,10 @@ impl TableLocks {
     pub fn forget(&mut self, tables: &[Arc<Table>]) {
         let names: HashSet<_> =
             tables.iter().map(|table| (&*table.definition.schema, &*table.definition.name)).collect();
-        let gates: HashSet<_> = tables.iter().map(|table| Arc::as_ptr(&table.gate)).collect();
+        let metadata_locks: HashSet<_> = tables.iter().map(|table| Arc::as_ptr(&table.mdl)).collect();
         self.entries.retain(|one| !names.contains(&(&*one.schema, &*one.table)));
         self.besides.retain(|(schema, name)| !names.contains(&(&**schema, &**name)));
-        self.holds.retain(|hold| !gates.contains(&Arc::as_ptr(hold.gate())));
+        self.holds.retain(|hold| !metadata_locks.contains(&Arc::as_ptr(hold.mdl())));
     }
 
     /// Tables have new names: what `now` says for a database and a name.
@@ -184,17 +184,17 @@ async fn lock_entries(session: &mut Session, entries: Vec<Entry>) -> SqlResult<(
     let besides = order.iter().filter(|(schema, name, _)| !named.contains(&(schema, name)));
     let besides = besides.map(|(schema, name, _)| (schema.clone(), name.clone())).collect();
     let mut holds = Vec::new();
-    let mut patience = transaction::gate_patience(session);
-    let card = session.entry.card.clone();
-    let _note = card.waits(WaitingFor::Definition);
+    let mut patience = transaction::metadata_patience(session);
+    let status = session.entry.status.clone();
+    let _note = status.waits(WaitingFor::Definition);
     for (schema, name, reads) in order {
         slice.breathe().await;
         let mode = if reads { Mode::ReadLock } else { Mode::Exclusive };
         loop {
             let table = session.db.dictionary().table(&schema, &name)?;
-            let hold = table.gate.lock(mode, &mut patience).await?;
+            let hold = table.mdl.lock(mode, &mut patience).await?;
             let now = session.db.dictionary().table(&schema, &name)?;
-            if Arc::ptr_eq(&now.gate, hold.gate()) {
+            if Arc::ptr_eq(&now.mdl, hold.mdl()) {
                 holds.push(hold);
                 break;
             }
@@ -220,7 +220,7 @@ fn related_by_foreign_keys(
         foreign_key::of_insert(dictionary, &table, true, &[]),
         foreign_key::of_update(dictionary, &table, &all),
     ];
-    for (table, mode) in plans.iter().flatten().flat_map(|plan| &plan.gates) {
+    for (table, mode) in plans.iter().flatten().flat_map(|plan| &plan.metadata_locks) {
         let definition = &table.definition;
         order.push((definition.schema.clone(), definition.name.clone(), *mode == Mode::Read));
     }
@@ -291,15 +291,15 @@ async fn lock_everything(session: &mut Session) -> SqlResult<()> {
     if session.global_read_lock.is_some() {
         return Ok(());
     }
-    let mut patience = transaction::gate_patience(session);
-    let card = session.entry.card.clone();
-    let _note = card.waits(WaitingFor::Definition);
+    let mut patience = transaction::metadata_patience(session);
+    let status = session.entry.status.clone();
+    let _note = status.waits(WaitingFor::Definition);
     let mut slice = Slice::default();
     let mut holds = vec![session.db.definitions().lock(Mode::ReadLock, &mut patience).await?];
     for schema in session.db.dictionary().schema_names() {
         for table in session.db.dictionary().tables(&schema) {
             slice.breathe().await;
-            holds.push(table.gate.lock(Mode::ReadLock, &mut patience).await?);
+            holds.push(table.mdl.lock(Mode::ReadLock, &mut patience).await?);
         }
     }
     drop(patience);

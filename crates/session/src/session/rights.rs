@@ -1,7 +1,7 @@
 //! The one place where privileges are asked for. `Session::dispatch` asks for what a statement says in
-//! `needs.rs`; `Session::enter_for` for the tables of a statement on rows, whenever it takes their gates, so
-//! that a kept plan is not run by who has lost a right; `Session::run_rows` for the columns that a plan uses,
-//! which planning has noted (`plan/uses.rs`).
+//! `needs.rs`; `Session::enter_for` for the tables of a statement on rows, whenever it takes their metadata
+//! locks, so that a kept plan is not run by who has lost a right; `Session::run_rows` for the columns that a
+//! plan uses, which planning has noted (`plan/uses.rs`).
 //!
 //! The answer is the account's as it is now: [`KnownRights`] looks it up again when an account has changed,
 //! and one that is gone may do nothing.

@@ -6,8 +6,8 @@ use super::Session;
 use super::show::Table;
 use super::statement::Outcome;
 use crate::ast::{EngineReport, ShowWhat};
-use crate::cell::{Cell, Lines};
 use crate::error::{SqlError, SqlResult};
+use crate::field::{FieldRef, RowWriter};
 use crate::information_schema;
 use crate::sink::ResultSink;
 use crate::virtual_table::VirtualTable;
@@ -60,7 +60,7 @@ pub(super) fn show_live(
     if let ShowWhat::ProcessList { .. } = what {
         out.reserve(session.db.registry().len() * LINE_BYTES_EXPECTED);
     }
-    live_lines(session, what, &mut |line| out.cells(line))?;
+    live_lines(session, what, &mut |line| out.fields(line))?;
     Ok(Some(Outcome { rows: true, ..Outcome::default() }))
 }
 
@@ -70,7 +70,7 @@ pub(super) fn live_table(session: &Session, what: &ShowWhat) -> SqlResult<Option
     may_show(what)?;
     let mut table = Table::new(columns);
     live_lines(session, what, &mut |line| {
-        table.push(line.iter().map(|cell| cell.to_value()).collect());
+        table.push(line.iter().map(|field| field.to_value()).collect());
         Ok(())
     })?;
     Ok(Some(table))
@@ -85,7 +85,7 @@ fn may_show(what: &ShowWhat) -> SqlResult<()> {
     Ok(())
 }
 
-fn live_lines(session: &Session, what: &ShowWhat, out: &mut Lines<'_>) -> SqlResult<()> {
+fn live_lines(session: &Session, what: &ShowWhat, out: &mut RowWriter<'_>) -> SqlResult<()> {
     match what {
         ShowWhat::ProcessList { full } => {
             let chars_max = if *full { usize::MAX } else { INFO_CHARS };
@@ -94,7 +94,7 @@ fn live_lines(session: &Session, what: &ShowWhat, out: &mut Lines<'_>) -> SqlRes
         ShowWhat::Engine { report: EngineReport::Mutex, .. } => super::show_mutex::write(out),
         ShowWhat::Engine { report: EngineReport::Status, .. } => {
             session.db.monitor().with_report(&session.db, |text| {
-                out(&[Cell::Text("InnoDB"), Cell::Text(""), Cell::Bytes(text)])
+                out(&[FieldRef::Text("InnoDB"), FieldRef::Text(""), FieldRef::Bytes(text)])
             })?
         }
         ShowWhat::Status { global } => {

@@ -4,15 +4,15 @@ use std::fmt::Write;
 
 use turnstile_sys::latch::{ClassKind, LatchClass, classes};
 
-use crate::cell::{Cell, Digits, Lines};
 use crate::error::SqlResult;
+use crate::field::{Digits, FieldRef, RowWriter};
 
 /// One row per class. `spins` had to wait, `rounds` are their looks at the latch, `waits` went to sleep.
-pub(super) fn write(out: &mut Lines<'_>) -> SqlResult<()> {
+pub(super) fn write(out: &mut RowWriter<'_>) -> SqlResult<()> {
     let (mut name, mut status) = (String::new(), String::new());
     classes().into_iter().try_for_each(|class| {
         describe(class, &mut name, &mut status);
-        out(&[Cell::Text("InnoDB"), Cell::Text(&name), Cell::Text(&status)])
+        out(&[FieldRef::Text("InnoDB"), FieldRef::Text(&name), FieldRef::Text(&status)])
     })
 }
 

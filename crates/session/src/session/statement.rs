@@ -1,7 +1,7 @@
 //! One parsed statement: which of the session's parts runs it, and what the client is told.
 //!
 //! Life of a statement that reads or changes rows:
-//! 1. its tables' metadata gates are taken (`hold`), a transaction opened if none is open (`enter`);
+//! 1. its tables' metadata locks are taken (`hold`), a transaction opened if none is open (`enter`);
 //! 2. it is planned ([`crate::plan`]) and run ([`crate::exec`]) by `run`;
 //! 3. the statement's transaction is committed and the commit made durable, or what it did undone (`leave`);
 //! 4. the client gets its terminator.
@@ -239,7 +239,7 @@ pub(super) async fn row_statement(
     run_rows(session, &plan, params, &into, out).await
 }
 
-/// Takes the gates of a statement's tables and opens its transaction.
+/// Takes the metadata locks of a statement's tables and opens its transaction.
 pub(super) async fn enter_for(session: &mut Session, tables: &[Used]) -> SqlResult<()> {
     rights::ask_for_tables(session, tables)?;
     if let Some(locks) = &session.table_locks {
@@ -248,31 +248,31 @@ pub(super) async fn enter_for(session: &mut Session, tables: &[Used]) -> SqlResu
     if tables.is_empty() && session.open.is_none() && !session.settings.autocommit {
         // A statement without tables does not begin a transaction.
         transaction::enter(session).autocommit = true;
-        session.entry.card.set_tables(0, 0);
+        session.entry.status.set_tables(0, 0);
         return Ok(());
     }
     transaction::enter(session);
     let locked = tables.iter().filter(|table| table.written).count();
-    session.entry.card.set_tables(tables.len(), locked);
-    let begins = transaction::gates_held(session) == 0;
+    session.entry.status.set_tables(tables.len(), locked);
+    let begins = transaction::metadata_locks_held(session) == 0;
     loop {
-        let closed = match transaction::try_gates(session, tables) {
+        let closed = match transaction::try_metadata_locks(session, tables) {
             Ok(None) => return Ok(()),
             Ok(Some(closed)) => closed,
             Err(error) => return Box::pin(abandon(session, error)).await,
         };
         match Box::pin(transaction::wait_at(session, &closed)).await {
             Ok(()) => {}
-            // It has done nothing yet: it lets the others of the circle go on and comes after them.
+            // It has done nothing yet: it lets the others of the cycle go on and comes after them.
             Err(error) if begins && error.code == SqlError::deadlock().code => {
-                transaction::give_gates_back(session)
+                transaction::release_metadata_locks(session)
             }
             Err(error) => return Box::pin(abandon(session, error)).await,
         }
     }
 }
 
-/// Ends a statement that failed before it did anything. As the victim of a circle it takes its
+/// Ends a statement that failed before it did anything. As the victim of a cycle it takes its
 /// transaction with it.
 pub(super) async fn abandon<T>(session: &mut Session, error: SqlError) -> SqlResult<T> {
     let ends = error.code == SqlError::deadlock().code;
@@ -282,7 +282,7 @@ pub(super) async fn abandon<T>(session: &mut Session, error: SqlError) -> SqlRes
     Err(error)
 }
 
-/// Plans a statement whose gates are held.
+/// Plans a statement whose metadata locks are held.
 pub(super) fn plan_rows(
     session: &Session,
     (statement, reads): (&Statement, ReadsLock),
@@ -400,7 +400,7 @@ async fn run_rows_waiting(
     let mut exec = Exec::new(&db, &state, &mut open.txn, &context, &interrupt, plan.operation());
     let locked = table_locks.as_ref().map_or(&[][..], |locks| locks.holds());
     state.set_row_steps(plan.row_steps);
-    exec.gates = [&open.holds, locked, global_read_lock.as_deref().unwrap_or_default()];
+    exec.metadata_locks = [&open.holds, locked, global_read_lock.as_deref().unwrap_or_default()];
     let result = run_plan(&mut exec, plan, into, out, limit_ms, draft).await;
     drop(exec);
     transaction::leave(session, savepoint, plan.naming_table(result)).await

@@ -1,4 +1,4 @@
-//! Transactions of a session: when they begin and end, what a failed statement undoes, which metadata gates
+//! Transactions of a session: when they begin and end, what a failed statement undoes, which metadata locks
 //! are held.
 
 mod held;
@@ -8,21 +8,21 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 use turnstile_engine::ids::Lsn;
-use turnstile_engine::session_card::Operation;
+use turnstile_engine::session_status::Operation;
 use turnstile_engine::{Isolation, Savepoint, Txn, TxnOptions};
 
 use super::Session;
 use crate::ast::{Begin, Completion, TransactionScope};
 use crate::catalog::Refusal;
 use crate::error::{SqlError, SqlResult};
-use crate::mdl::{Gate, Hold, Mode};
+use crate::mdl::{Hold, MetadataLock, Mode};
 use crate::memory::Many;
 use crate::session::read_only;
 use crate::value::Value;
 use crate::variables;
 
-pub(crate) use held::gate_patience;
-pub(super) use held::{gates_held, give_gates_back, try_gates, wait_at};
+pub(crate) use held::metadata_patience;
+pub(super) use held::{metadata_locks_held, release_metadata_locks, try_metadata_locks, wait_at};
 use savepoint::NamedSavepoint;
 pub(super) use savepoint::{release_savepoint, rollback_to, savepoint};
 
@@ -66,7 +66,7 @@ fn options(session: &mut Session, autocommit: bool, read_only: Option<bool>) -> 
         autocommit,
         lock_wait_timeout_ms: session.settings.row_lock_wait_ms,
         interrupt: session.interrupt.clone(),
-        card: session.entry.card.clone(),
+        status: session.entry.status.clone(),
     }
 }
 
@@ -79,7 +79,7 @@ pub(super) fn enter(session: &mut Session) -> &mut OpenTxn {
         if !open.begun {
             open.begun = true;
             let (isolation, read_only) = (open.txn.options().isolation, open.read_only);
-            session.entry.card.begin(session.entry.since_us(), isolation, read_only, open.autocommit);
+            session.entry.status.begin(session.entry.since_us(), isolation, read_only, open.autocommit);
         }
     } else {
         let options = options(session, autocommit, None);
@@ -93,7 +93,7 @@ pub(super) fn enter(session: &mut Session) -> &mut OpenTxn {
 fn open_with(session: &mut Session, options: TxnOptions, begun: bool) -> &mut OpenTxn {
     let (autocommit, read_only) = (options.autocommit, options.read_only);
     if begun {
-        session.entry.card.begin(session.entry.since_us(), options.isolation, read_only, autocommit);
+        session.entry.status.begin(session.entry.since_us(), options.isolation, read_only, autocommit);
     }
     let txn = session.db.engine().begin(options);
     let (savepoints, holds) = (Many::new(), SmallVec::new());
@@ -117,13 +117,13 @@ pub(super) async fn leave<T>(
             Ok(value)
         }
         Err(error) => {
-            session.entry.card.note(Operation::RollingBack);
-            if session.entry.card.uses_tables() {
+            session.entry.status.note(Operation::RollingBack);
+            if session.entry.status.uses_tables() {
                 session.entry.counts.rollbacks.add(1);
             }
             let ends = open.autocommit || ends_transaction(&session.db, &error);
             let undone = if ends { open.txn.rollback().await } else { open.txn.rollback_to(savepoint).await };
-            session.entry.card.note(Operation::None);
+            session.entry.status.note(Operation::None);
             if ends || undone.is_err() {
                 session.open = None;
             }
@@ -135,7 +135,7 @@ pub(super) async fn leave<T>(
 /// A statement has come to its end in a transaction that goes on: what it did with tables is committed
 /// there.
 pub(super) fn count_statement(session: &Session) {
-    if session.entry.card.uses_tables() {
+    if session.entry.status.uses_tables() {
         session.entry.counts.commits.add(1);
     }
 }
@@ -148,7 +148,7 @@ pub(super) async fn commit(session: &mut Session) -> SqlResult<()> {
     }
     let turn = match &mut session.open {
         Some(open) if session.db.engine().commit_gate().limit() > 0 => {
-            session.entry.card.note(Operation::Committing);
+            session.entry.status.note(Operation::Committing);
             Box::pin(open.txn.commit_turn()).await
         }
         Some(_) => None,
@@ -171,15 +171,15 @@ pub(super) fn commits_at_once(session: &Session) -> bool {
 /// is still to come.
 pub(super) fn commit_now(session: &mut Session) -> SqlResult<Option<Lsn>> {
     let Some(open) = &mut session.open else { return Ok(None) };
-    session.entry.card.note(Operation::Committing);
+    session.entry.status.note(Operation::Committing);
     let committed = open.txn.commit();
-    let counts = if open.autocommit { session.entry.card.uses_tables() } else { !open.holds.is_empty() };
+    let counts = if open.autocommit { session.entry.status.uses_tables() } else { !open.holds.is_empty() };
     if counts || matches!(committed, Ok(Some(_))) {
         session.entry.counts.commits.add(1);
     }
     session.open = None;
     if !matches!(committed, Ok(Some(_))) {
-        session.entry.card.note(Operation::None);
+        session.entry.status.note(Operation::None);
     }
     Ok(committed?)
 }
@@ -188,20 +188,20 @@ pub(super) fn commit_now(session: &mut Session) -> SqlResult<Option<Lsn>> {
 pub(super) async fn await_commit(session: &Session, lsn: Option<Lsn>) -> SqlResult<()> {
     let Some(lsn) = lsn else { return Ok(()) };
     let outcome = session.db.engine().wait_durable(lsn).await;
-    session.entry.card.note(Operation::None);
+    session.entry.status.note(Operation::None);
     Ok(outcome?)
 }
 
 /// Rolls back the open transaction, if there is one.
 pub(super) async fn rollback(session: &mut Session) -> SqlResult<()> {
     let Some(open) = &mut session.open else { return Ok(()) };
-    session.entry.card.note(Operation::RollingBack);
+    session.entry.status.note(Operation::RollingBack);
     if !open.holds.is_empty() {
         session.entry.counts.rollbacks.add(1);
     }
     let undone = Box::pin(open.txn.rollback()).await;
     session.open = None;
-    session.entry.card.note(Operation::None);
+    session.entry.status.note(Operation::None);
     Ok(undone?)
 }
 
@@ -284,15 +284,15 @@ pub(super) fn enter_quietly(session: &mut Session) -> &mut OpenTxn {
 }
 
 impl OpenTxn {
-    /// How it holds a gate; the stronger mode if it holds it twice.
-    pub(super) fn held(&self, gate: &Arc<Gate>) -> Option<Mode> {
-        let modes = self.holds.iter().filter(|hold| Arc::ptr_eq(hold.gate(), gate)).map(Hold::mode);
+    /// How it holds a metadata lock; the stronger mode if it holds it twice.
+    pub(super) fn held(&self, mdl: &Arc<MetadataLock>) -> Option<Mode> {
+        let modes = self.holds.iter().filter(|hold| Arc::ptr_eq(hold.mdl(), mdl)).map(Hold::mode);
         modes.reduce(|one, other| if one == Mode::Write { one } else { other })
     }
 }
 
 /// Whether the failure of a statement rolls back its whole transaction: a deadlock always, a lock wait
-/// timeout if `innodb_rollback_on_timeout` says so. (A timeout at a metadata gate comes before the statement
+/// timeout if `innodb_rollback_on_timeout` says so. (A timeout at a metadata lock comes before the statement
 /// and undoes nothing.)
 fn ends_transaction(db: &crate::Database, error: &SqlError) -> bool {
     let timed_out = error.code == SqlError::lock_wait_timeout().code;

@@ -90,7 +90,7 @@ fn a_statement_that_is_dropped_half_way_leaves() {
     let mut counting = Box::pin(session.query(b"SELECT COUNT(*) FROM t WHERE a = 1", &mut out));
     assert!(counting.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending(), "it breathes");
     assert_eq!(inside(&db), (1, 0), "inside: breathing is not leaving");
-    let activity = db.registry().list().last().unwrap().card.activity();
+    let activity = db.registry().list().last().unwrap().status.activity();
     assert!(activity.starts_with("fetching rows, thread declared inside InnoDB "), "{activity}");
     drop(counting);
     assert_eq!(inside(&db), (0, 0), "the session is still there, its slot is not");

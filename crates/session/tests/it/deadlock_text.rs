@@ -6,7 +6,7 @@ use turnstile_session::{Database, Session};
 
 use super::{database, run, session};
 
-/// Runs two statements that deadlock: the first waits on its own thread, the second closes the circle.
+/// Runs two statements that deadlock: the first waits on its own thread, the second closes the cycle.
 fn collide(
     db: &Arc<Database>,
     mut first: Session,

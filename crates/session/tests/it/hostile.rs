@@ -1,11 +1,11 @@
-//! Statements that ask for more memory or time than anybody should have: each ends with an error, gives way
+//! Statements that ask for more memory or time than anybody should have: each ends with an error, yields
 //! meanwhile, and leaves a server behind that goes on.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
 
-use super::gives_way::worked;
+use super::yields::worked;
 use super::*;
 
 /// A table `n` of 3,000 rows and an empty one.
@@ -155,7 +155,7 @@ fn limits_that_nobody_sets_follow_from_the_machine() {
     assert_eq!(run(&mut session, sane), "1 | 1\n");
 }
 
-/// Each would run for long. They give way, so the other session is answered in between; KILL QUERY then ends
+/// Each would run for long. They yield, so the other session is answered in between; KILL QUERY then ends
 /// them.
 #[test]
 fn what_takes_long_lets_others_in_and_can_be_ended() {
@@ -187,7 +187,7 @@ fn what_takes_long_lets_others_in_and_can_be_ended() {
         let mut query = pin!(hostile.query(statement.as_bytes(), &mut out));
         let mut context = Context::from_waker(Waker::noop());
         for _ in 0..3 {
-            assert!(query.as_mut().poll(&mut context).is_pending(), "{statement} does not give way");
+            assert!(query.as_mut().poll(&mut context).is_pending(), "{statement} does not yield");
             assert_eq!(run(&mut other, "SELECT k FROM n WHERE i = 1"), "1919\n");
         }
         kill.kill_query();
@@ -200,7 +200,7 @@ fn what_takes_long_lets_others_in_and_can_be_ended() {
     }
 }
 
-/// One evaluation that would take hours and never gives way still sees KILL QUERY.
+/// One evaluation that would take hours and never yields still sees KILL QUERY.
 #[test]
 fn one_long_evaluation_can_be_ended() {
     let (_db, mut session) = stage();

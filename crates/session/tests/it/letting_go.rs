@@ -1,5 +1,5 @@
 //! What a statement leaves in memory is let go of when others have been let in: dropping a million rows takes
-//! long, and gives way nowhere.
+//! long, and yields nowhere.
 
 use std::cell::Cell;
 use std::pin::pin;
@@ -99,7 +99,7 @@ fn what_a_session_keeps_is_let_go_of_when_others_are_let_in() {
 }
 
 /// A text of a megabyte is copied, read and told of in its error: there is no step in between at which a
-/// statement could give way.
+/// statement could yield.
 #[test]
 fn long_texts_are_read_when_others_are_let_in() {
     let mut session = stage();

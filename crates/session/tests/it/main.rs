@@ -27,7 +27,6 @@ mod definitions_crash;
 mod depth;
 mod foreign_keys;
 mod full_disk;
-mod gives_way;
 mod hostile;
 mod large_documents;
 mod large_values;
@@ -48,6 +47,7 @@ mod table_rights;
 mod templates;
 mod with;
 mod wrong_values;
+mod yields;
 
 /// Wakes the thread that blocks.
 struct Unpark(std::thread::Thread);

@@ -1,5 +1,5 @@
 //! Computed tables go to the client by a short way (`exec/whole.rs`) when a SELECT shows them as they are,
-//! and through frames and values otherwise. Both ways show the same.
+//! and through tuples and values otherwise. Both ways show the same.
 
 use turnstile_session::virtual_table::VirtualTable;
 

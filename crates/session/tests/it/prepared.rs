@@ -153,7 +153,7 @@ fn parameters_may_change_their_kinds() {
     }
 }
 
-/// A parameter gives way to the collation of what it meets, whatever the connection's is.
+/// A parameter yields to the collation of what it meets, whatever the connection's is.
 #[test]
 fn parameters_have_no_collation_of_their_own() {
     let db = database();

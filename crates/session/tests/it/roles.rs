@@ -184,7 +184,7 @@ fn changes_of_the_same_account_at_the_same_time_are_all_kept() {
     {
         assert!(grants.contains(line), "{line}: {grants}");
     }
-    assert_eq!(run(&mut root, "SELECT COUNT(*) FROM mysql.role_edges"), "1\n", "two edges would be a circle");
+    assert_eq!(run(&mut root, "SELECT COUNT(*) FROM mysql.role_edges"), "1\n", "two edges would be a cycle");
 }
 
 #[test]

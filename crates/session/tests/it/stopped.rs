@@ -2,7 +2,7 @@
 
 use turnstile_sys::disk::Disk;
 use turnstile_sys::fault_disk::{FaultDisk, FaultKind};
-use turnstile_sys::standing_disk::{Standing, StandingDisk};
+use turnstile_sys::pausing_disk::{Paused, PausingDisk};
 
 use super::*;
 
@@ -92,17 +92,17 @@ fn a_result_that_has_begun_when_the_engine_stops_ends_in_an_error() {
 /// for that sync.
 #[test]
 fn a_reader_may_wait_for_what_it_saw_to_be_durable() {
-    let disk = StandingDisk::new(Arc::new(FaultDisk::new(1)));
+    let disk = PausingDisk::new(Arc::new(FaultDisk::new(1)));
     let db = open_on(Arc::new(disk.clone()));
     let (mut writer, mut reader, mut patient) = (session(&db), session(&db), session(&db));
     run(&mut writer, "CREATE TABLE t (id INT PRIMARY KEY, v INT)");
     run(&mut writer, "INSERT INTO t VALUES (1, 10)");
     assert_eq!(run(&mut reader, "SELECT @@turnstile_read_durable"), "0\n");
     assert_eq!(run(&mut patient, "SET turnstile_read_durable = ON; SELECT v FROM t"), "ok\n10\n");
-    disk.stand(Standing::Syncs, "redo");
+    disk.pause(Paused::Syncs, "redo");
     std::thread::scope(|scope| {
         let writing = scope.spawn(|| run(&mut writer, "UPDATE t SET v = 11"));
-        disk.wait_until_standing(1);
+        disk.wait_until_paused(1);
         assert_eq!(run(&mut reader, "SELECT v FROM t"), "11\n", "a reader sees what is not durable");
         let mut out = Text::default();
         {
@@ -113,7 +113,7 @@ fn a_reader_may_wait_for_what_it_saw_to_be_durable() {
                 assert!(polled.is_pending(), "it has answered before the sync: {polled:?}");
             }
             assert!(!writing.is_finished());
-            disk.let_go();
+            disk.resume();
             block_on(reading).unwrap();
         }
         assert_eq!(out.text, "11\n");

@@ -18,7 +18,7 @@ pub enum LiteralKind {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Cell {
+struct LiteralSpan {
     kind: LiteralKind,
     start: u32,
     end: u32,
@@ -30,28 +30,28 @@ pub struct LiteralRows {
     text: Box<[u8]>,
     escapes: bool,
     width: usize,
-    cells: Vec<Cell>,
+    spans: Vec<LiteralSpan>,
 }
 
 impl LiteralRows {
     /// No rows yet. `escapes`: a backslash in a string begins an escape.
     #[must_use]
     pub fn new(escapes: bool) -> Self {
-        LiteralRows { text: Box::default(), escapes, width: 0, cells: Vec::new() }
+        LiteralRows { text: Box::default(), escapes, width: 0, spans: Vec::new() }
     }
 
     /// Adds a literal to the row under way.
     pub fn push(&mut self, kind: LiteralKind, start: usize, end: usize) {
-        self.cells.push(Cell { kind, start: start as u32, end: end as u32 });
+        self.spans.push(LiteralSpan { kind, start: start as u32, end: end as u32 });
     }
 
     /// The row under way has all its literals. False: another number than the first row.
     #[must_use]
     pub fn end_row(&mut self) -> bool {
         if self.width == 0 {
-            self.width = self.cells.len();
+            self.width = self.spans.len();
         }
-        self.width != 0 && self.cells.len().is_multiple_of(self.width)
+        self.width != 0 && self.spans.len().is_multiple_of(self.width)
     }
 
     /// The text that the literals are in: from where their places count, to the end of the last one at least.
@@ -68,13 +68,13 @@ impl LiteralRows {
     /// How many rows there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.cells.len().checked_div(self.width).unwrap_or(0)
+        self.spans.len().checked_div(self.width).unwrap_or(0)
     }
 
     /// Whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.cells.is_empty()
+        self.spans.is_empty()
     }
 
     /// Whether a backslash in a string begins an escape.
@@ -85,7 +85,7 @@ impl LiteralRows {
 
     /// The literals of a row, in order, as they are written.
     pub fn row(&self, nth: usize) -> impl Iterator<Item = (LiteralKind, &[u8])> {
-        let cells = &self.cells[nth * self.width..(nth + 1) * self.width];
-        cells.iter().map(|cell| (cell.kind, &self.text[cell.start as usize..cell.end as usize]))
+        let spans = &self.spans[nth * self.width..(nth + 1) * self.width];
+        spans.iter().map(|span| (span.kind, &self.text[span.start as usize..span.end as usize]))
     }
 }

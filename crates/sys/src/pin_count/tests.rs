@@ -26,7 +26,7 @@ mod loom_models {
 
     /// A slot as the buffer pool has them: a name, readable at any time, and content that only a pin makes
     /// readable.
-    struct Slot {
+    struct Pinned {
         pins: PinCount,
         name: AtomicU32,
         content: UnsafeCell<u32>,
@@ -34,12 +34,12 @@ mod loom_models {
 
     #[expect(unsafe_code, reason = "the model shares the cell under the protocol it checks")]
     // SAFETY: the content is reached with a valid pin or by the owner only; loom checks exactly that.
-    unsafe impl Sync for Slot {}
+    unsafe impl Sync for Pinned {}
 
-    impl Slot {
+    impl Pinned {
         fn holding(name: u32) -> Self {
             let slot =
-                Slot { pins: PinCount::new(), name: AtomicU32::new(name), content: UnsafeCell::new(name) };
+                Pinned { pins: PinCount::new(), name: AtomicU32::new(name), content: UnsafeCell::new(name) };
             slot.pins.settle(0);
             slot
         }
@@ -76,7 +76,7 @@ mod loom_models {
     #[test]
     fn loom_a_pin_and_an_exchange() {
         loom::model(|| {
-            let slot = Arc::new(Slot::holding(1));
+            let slot = Arc::new(Pinned::holding(1));
             let evictor = {
                 let slot = Arc::clone(&slot);
                 thread::spawn(move || slot.exchange(2))
@@ -100,7 +100,7 @@ mod loom_models {
     #[test]
     fn loom_two_evictors_take_a_slot_once_each() {
         loom::model(|| {
-            let slot = Arc::new(Slot::holding(1));
+            let slot = Arc::new(Pinned::holding(1));
             let threads: Vec<_> = [2, 3]
                 .into_iter()
                 .map(|name| {

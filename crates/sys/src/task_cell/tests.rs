@@ -1,5 +1,5 @@
-//! The seat by hand, and under loom: no condition goes unseen, no future is in two hands, none is kept after
-//! the end.
+//! The task cell by hand, and under loom: no condition goes unseen, no future is in two hands, none is
+//! kept after the end.
 #![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
 
 use super::*;

@@ -101,12 +101,12 @@ fn like_long(
     }
 }
 
-type Step = fn(&[u8]) -> Option<(char, usize)>;
+type NextChar = fn(&[u8]) -> Option<(char, usize)>;
 
 /// What lies between two `%`: `_` before and behind it, and parts without `_`, folded, with at least one `_`
 /// between neighbours.
 struct Run {
-    step: Step,
+    step: NextChar,
     /// The unit is the byte.
     bytes: bool,
     before: usize,

@@ -47,11 +47,11 @@ pub fn change(document: &mut Json, path: &Path, value: Json, change: Change) {
         (Some(Json::Object(members)), Leg::Member(name)) => {
             members.insert(name, value);
         }
-        (Some(Json::Array(parts)), Leg::Cell(place)) => match place.from_last() {
+        (Some(Json::Array(parts)), Leg::ArrayCell(place)) => match place.from_last() {
             Some(_) => parts.insert(0, value),
             None => parts.push(value),
         },
-        (Some(scalar), Leg::Cell(place)) => {
+        (Some(scalar), Leg::ArrayCell(place)) => {
             let before = scalar.take();
             *scalar = Json::Array(match place.from_last() {
                 Some(_) => vec![value, before],
@@ -64,7 +64,7 @@ pub fn change(document: &mut Json, path: &Path, value: Json, change: Change) {
 
 /// JSON_ARRAY_INSERT; what is no array stays as it is.
 fn insert_before(document: &mut Json, path: &Path, value: Json) {
-    let Some((Leg::Cell(cell), front)) = path.legs().split_last() else { return };
+    let Some((Leg::ArrayCell(cell), front)) = path.legs().split_last() else { return };
     if let Some(Json::Array(parts)) = path::find(document, front) {
         let at = match cell.from_last() {
             Some(back) => parts.len().saturating_sub(back + 1),
@@ -81,7 +81,7 @@ pub fn remove(document: &mut Json, path: &Path) {
         (Some(Json::Object(members)), Leg::Member(name)) => {
             members.remove(name);
         }
-        (Some(Json::Array(parts)), Leg::Cell(place)) => {
+        (Some(Json::Array(parts)), Leg::ArrayCell(place)) => {
             if let Some(at) = place.within(parts.len()) {
                 parts.remove(at);
             }

@@ -8,12 +8,12 @@ use crate::memory::Held;
 
 /// A cell of an array, counted from its beginning or from its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cell {
+pub struct ArrayCell {
     number: usize,
     from_end: bool,
 }
 
-impl Cell {
+impl ArrayCell {
     /// Its place in an array of this length.
     pub fn within(self, length: usize) -> Option<usize> {
         let at = if self.from_end { length.checked_sub(self.number + 1)? } else { self.number };
@@ -34,9 +34,9 @@ pub enum Leg {
     /// `.*`
     AnyMember,
     /// `[n]`
-    Cell(Cell),
+    ArrayCell(ArrayCell),
     /// `[n to m]`
-    Range(Cell, Cell),
+    Range(ArrayCell, ArrayCell),
     /// `[*]`
     AnyCell,
     /// `**`: this and everything inside.
@@ -79,12 +79,12 @@ impl Path {
 
     /// Whether it may lead to several places.
     pub fn is_wild(&self) -> bool {
-        self.legs.iter().any(|leg| !matches!(leg, Leg::Member(_) | Leg::Cell(_)))
+        self.legs.iter().any(|leg| !matches!(leg, Leg::Member(_) | Leg::ArrayCell(_)))
     }
 
     /// Whether its last step is a cell of an array.
     pub fn is_of_cell(&self) -> bool {
-        matches!(self.legs.last(), Some(Leg::Cell(_)))
+        matches!(self.legs.last(), Some(Leg::ArrayCell(_)))
     }
 
     /// What it leads to, each place once, in the order of the document.
@@ -141,9 +141,11 @@ impl<'d> Places<'d, '_, '_> {
                 self.add_all(member.into_iter())?;
             }
             Leg::AnyMember => self.add_all(members(document).map(|(_, member)| member))?,
-            Leg::Cell(cell) => self.add_all(cell.within(parts.len()).map(|at| &parts[at]).into_iter())?,
+            Leg::ArrayCell(cell) => {
+                self.add_all(cell.within(parts.len()).map(|at| &parts[at]).into_iter())?
+            }
             Leg::Range(first, last) => {
-                let place = |cell: &Cell| match cell.from_end {
+                let place = |cell: &ArrayCell| match cell.from_end {
                     true => parts.len() as i64 - 1 - cell.number as i64,
                     false => cell.number as i64,
                 };
@@ -175,11 +177,11 @@ pub fn find<'d>(document: &'d mut Json, legs: &[Leg]) -> Option<&'d mut Json> {
     for leg in legs {
         place = match (leg, place) {
             (Leg::Member(name), Json::Object(members)) => members.get_mut(name)?,
-            (Leg::Cell(cell), Json::Array(parts)) => {
+            (Leg::ArrayCell(cell), Json::Array(parts)) => {
                 let at = cell.within(parts.len())?;
                 &mut parts[at]
             }
-            (Leg::Cell(cell), alone) if alone.as_array().is_none() && cell.within(1).is_some() => alone,
+            (Leg::ArrayCell(cell), alone) if alone.as_array().is_none() && cell.within(1).is_some() => alone,
             _ => return None,
         };
     }
@@ -256,7 +258,7 @@ impl Reader<'_, '_, '_> {
             Leg::AnyCell
         } else {
             let first = self.cell()?;
-            if self.at_range() { Leg::Range(first, self.range_end(first)?) } else { Leg::Cell(first) }
+            if self.at_range() { Leg::Range(first, self.range_end(first)?) } else { Leg::ArrayCell(first) }
         };
         let closed = self.eat("]");
         self.at += usize::from(!closed && !self.rest().is_empty());
@@ -275,19 +277,19 @@ impl Reader<'_, '_, '_> {
     }
 
     /// The end of a range, which lies not before its start as far as that can be told.
-    fn range_end(&mut self, first: Cell) -> Option<Cell> {
+    fn range_end(&mut self, first: ArrayCell) -> Option<ArrayCell> {
         let last = self.cell()?;
         let backward = first.from_end == last.from_end
             && if first.from_end { first.number < last.number } else { first.number > last.number };
         (!backward).then_some(last)
     }
 
-    fn cell(&mut self) -> Option<Cell> {
+    fn cell(&mut self) -> Option<ArrayCell> {
         if !self.eat("last") {
-            return Some(Cell { number: self.number()?, from_end: false });
+            return Some(ArrayCell { number: self.number()?, from_end: false });
         }
         let number = if self.eat("-") { self.number()? } else { 0 };
-        Some(Cell { number, from_end: true })
+        Some(ArrayCell { number, from_end: true })
     }
 
     fn number(&mut self) -> Option<usize> {

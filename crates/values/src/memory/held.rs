@@ -14,7 +14,7 @@ use crate::error::SqlResult;
 /// What notes the work of an evaluation, and whose memory it takes.
 pub trait Metered: Sync {
     /// An evaluation has worked through so many bytes: fails if the statement is to end (KILL), and lets the
-    /// executor know when it is time to give way.
+    /// executor know when it is time to yield.
     fn work(&self, _bytes: usize) -> SqlResult<()> {
         Ok(())
     }

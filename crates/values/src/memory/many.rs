@@ -1,4 +1,4 @@
-//! Things in memory of which there may be millions. Dropping them takes up to a second, and nothing gives way
+//! Things in memory of which there may be millions. Dropping them takes up to a second, and nothing yields
 //! in the middle of that: so a [`Many`] has another thread look after its worker's other sessions first
 //! (`sys::relief`), wherever it is dropped. Rows are kept in no other way (`tests/tidy`).
 

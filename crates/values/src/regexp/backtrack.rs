@@ -6,7 +6,7 @@
 use fancy_regex::{Assertion, Expr, LookAround};
 
 use super::Groups;
-use super::program::{Compiler, Step};
+use super::program::{Compiler, Instruction};
 use crate::error::{SqlError, SqlResult};
 
 /// Attempts that are taken back before a search is given up (3699).
@@ -21,7 +21,7 @@ pub type Note<'n> = dyn Fn(usize) -> SqlResult<()> + 'n;
 
 /// A pattern as steps.
 pub(super) struct Program {
-    steps: Vec<Step>,
+    steps: Vec<Instruction>,
     classes: Vec<Box<[(char, char)]>>,
     /// Two for each group, the whole match first; then those of loops.
     slots: usize,
@@ -67,7 +67,7 @@ impl Program {
 }
 
 /// What is to be done when an attempt fails, last first.
-enum Frame {
+enum Alternative {
     /// Go on elsewhere.
     Branch { step: usize, at: usize },
     /// A run of characters that may end one earlier, as long as it ends behind `least`.
@@ -80,7 +80,7 @@ struct Machine<'m> {
     program: &'m Program,
     text: &'m str,
     slots: Vec<Option<usize>>,
-    frames: Vec<Frame>,
+    frames: Vec<Alternative>,
     backtracks: usize,
     work: usize,
     note: &'m Note<'m>,
@@ -103,7 +103,7 @@ impl Machine<'_> {
         self.text[at..].chars().next()
     }
 
-    fn push(&mut self, frame: Frame) -> SqlResult<()> {
+    fn push(&mut self, frame: Alternative) -> SqlResult<()> {
         if self.frames.len() == FRAMES {
             return Err(SqlError::regexp_stack_overflow());
         }
@@ -113,7 +113,7 @@ impl Machine<'_> {
 
     fn set(&mut self, slot: usize, value: Option<usize>) -> SqlResult<()> {
         let held = std::mem::replace(&mut self.slots[slot], value);
-        self.push(Frame::Restore { slot, held })
+        self.push(Alternative::Restore { slot, held })
     }
 
     /// Runs from a step at a byte offset until `Accept`, at `goal` if there is one; where it ended. Attempts
@@ -130,7 +130,7 @@ impl Machine<'_> {
                 continue;
             };
             self.worked(1)?;
-            if matches!(self.program.steps[step], Step::Accept) {
+            if matches!(self.program.steps[step], Instruction::Accept) {
                 if goal.is_none_or(|goal| goal == at) {
                     self.settle(base);
                     return Ok(Some(at));
@@ -146,17 +146,17 @@ impl Machine<'_> {
     fn retreat(&mut self, base: usize) -> SqlResult<Option<(usize, usize)>> {
         while self.frames.len() > base {
             match self.frames.pop() {
-                Some(Frame::Restore { slot, held }) => self.slots[slot] = held,
-                Some(Frame::Branch { step, at }) => {
+                Some(Alternative::Restore { slot, held }) => self.slots[slot] = held,
+                Some(Alternative::Branch { step, at }) => {
                     self.backtracked()?;
                     return Ok(Some((step, at)));
                 }
-                Some(Frame::Shorter { step, least, at }) => {
+                Some(Alternative::Shorter { step, least, at }) => {
                     self.backtracked()?;
                     let last = self.text[..at].chars().next_back().map_or(0, char::len_utf8);
                     let at = at - last;
                     if at > least {
-                        self.frames.push(Frame::Shorter { step, least, at });
+                        self.frames.push(Alternative::Shorter { step, least, at });
                     }
                     return Ok(Some((step, at)));
                 }
@@ -174,7 +174,7 @@ impl Machine<'_> {
     /// Forgets the attempts that are left above `base`.
     fn settle(&mut self, base: usize) {
         let kept = self.frames.split_off(base);
-        self.frames.extend(kept.into_iter().filter(|frame| matches!(frame, Frame::Restore { .. })));
+        self.frames.extend(kept.into_iter().filter(|frame| matches!(frame, Alternative::Restore { .. })));
     }
 
     /// One step; where to go on, None if it fails.
@@ -182,11 +182,11 @@ impl Machine<'_> {
         let program = self.program;
         let go_on = |fits: bool| fits.then_some((step + 1, at));
         Ok(match &program.steps[step] {
-            Step::One(one) => {
+            Instruction::One(one) => {
                 let letter = self.next(at).filter(|letter| one.fits(*letter, &program.classes));
                 letter.map(|letter| (step + 1, at + letter.len_utf8()))
             }
-            Step::Run { one, least, most } => {
+            Instruction::Run { one, least, most } => {
                 let (mut end, mut shortest, mut count) = (at, at, 0);
                 while count < *most
                     && let Some(letter) = self.next(end).filter(|letter| one.fits(*letter, &program.classes))
@@ -202,36 +202,36 @@ impl Machine<'_> {
                     return Ok(None);
                 }
                 if end > shortest {
-                    self.push(Frame::Shorter { step: step + 1, least: shortest, at: end })?;
+                    self.push(Alternative::Shorter { step: step + 1, least: shortest, at: end })?;
                 }
                 Some((step + 1, end))
             }
-            Step::Place(place) => go_on(self.stands(place, at)),
-            Step::Split { first, second } => {
-                self.push(Frame::Branch { step: *second, at })?;
+            Instruction::Place(place) => go_on(self.stands(place, at)),
+            Instruction::Split { first, second } => {
+                self.push(Alternative::Branch { step: *second, at })?;
                 Some((*first, at))
             }
-            Step::Jump(to) => Some((*to, at)),
-            Step::Save(slot) => {
+            Instruction::Jump(to) => Some((*to, at)),
+            Instruction::Save(slot) => {
                 self.set(*slot, Some(at))?;
                 go_on(true)
             }
             // A round of a loop that has matched nothing is its last one.
-            Step::Moved { slot, end } => {
+            Instruction::Moved { slot, end } => {
                 if self.slots[*slot] == Some(at) {
                     Some((*end, at))
                 } else {
                     go_on(true)
                 }
             }
-            Step::Group { group, ignores_case } => {
+            Instruction::Group { group, ignores_case } => {
                 self.again(*group, *ignores_case, at)?.map(|at| (step + 1, at))
             }
-            Step::Look { around, longest, end } => {
+            Instruction::Look { around, longest, end } => {
                 go_on(self.looks(*around, step + 1, at, *longest)?).map(|_| (*end, at))
             }
-            Step::Atomic { end } => self.run(step + 1, at, None)?.map(|at| (*end, at)),
-            Step::Accept => None,
+            Instruction::Atomic { end } => self.run(step + 1, at, None)?.map(|at| (*end, at)),
+            Instruction::Accept => None,
         })
     }
 

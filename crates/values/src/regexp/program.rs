@@ -12,7 +12,7 @@ use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
 use super::backtrack::Note;
 use crate::error::{SqlError, SqlResult};
 use step::is_within;
-pub(super) use step::{One, Step};
+pub(super) use step::{Instruction, One};
 
 /// Steps a pattern may have.
 const STEPS_MAX: usize = 1 << 15;
@@ -27,7 +27,7 @@ const RANGES_MAX: usize = 1 << 17;
 const CLASS_WORK: usize = 16 << 10;
 
 pub(super) struct Compiler<'n> {
-    pub steps: Vec<Step>,
+    pub steps: Vec<Instruction>,
     pub classes: Vec<Box<[(char, char)]>>,
     /// Groups met so far.
     groups: usize,
@@ -59,11 +59,11 @@ impl<'n> Compiler<'n> {
 
     pub fn whole(&mut self, expr: &Expr) -> SqlResult<()> {
         self.add(expr)?;
-        self.push(Step::Accept)?;
+        self.push(Instruction::Accept)?;
         let behind = (self.groups + 1) * 2;
         for step in &mut self.steps {
             match step {
-                Step::Save(slot) | Step::Moved { slot, .. } if *slot >= LOOP_SLOTS => {
+                Instruction::Save(slot) | Instruction::Moved { slot, .. } if *slot >= LOOP_SLOTS => {
                     *slot = *slot - LOOP_SLOTS + behind
                 }
                 _ => {}
@@ -72,7 +72,7 @@ impl<'n> Compiler<'n> {
         Ok(())
     }
 
-    fn push(&mut self, step: Step) -> SqlResult<usize> {
+    fn push(&mut self, step: Instruction) -> SqlResult<usize> {
         if self.steps.len() == STEPS_MAX {
             return Err(SqlError::regexp_too_big());
         }
@@ -82,24 +82,24 @@ impl<'n> Compiler<'n> {
 
     fn add(&mut self, expr: &Expr) -> SqlResult<()> {
         if let Some(one) = self.one(expr)? {
-            self.push(Step::One(one))?;
+            self.push(Instruction::One(one))?;
             return Ok(());
         }
         match expr {
             Expr::Empty => {}
             Expr::Assertion(place) => {
-                self.push(Step::Place(*place))?;
+                self.push(Instruction::Place(*place))?;
             }
             Expr::Literal { val, casei } => {
                 for letter in val.chars() {
                     let one = self.letter(letter, *casei)?;
-                    self.push(Step::One(one))?;
+                    self.push(Instruction::One(one))?;
                 }
             }
             Expr::LiteralBytes { bytes } => {
                 let text = std::str::from_utf8(bytes).map_err(|_| SqlError::regexp_illegal_argument())?;
                 for letter in text.chars() {
-                    self.push(Step::One(One::Letter(letter)))?;
+                    self.push(Instruction::One(One::Letter(letter)))?;
                 }
             }
             Expr::Concat(parts) => {
@@ -111,24 +111,24 @@ impl<'n> Compiler<'n> {
             Expr::Group(inner) => {
                 self.groups += 1;
                 let group = self.groups;
-                self.push(Step::Save(group * 2))?;
+                self.push(Instruction::Save(group * 2))?;
                 self.add(inner)?;
-                self.push(Step::Save(group * 2 + 1))?;
+                self.push(Instruction::Save(group * 2 + 1))?;
             }
             Expr::LookAround(inner, around) => {
                 let longest = longest(inner).unwrap_or(BEHIND_MAX);
-                let look = self.push(Step::Accept)?;
+                let look = self.push(Instruction::Accept)?;
                 self.inside(inner)?;
-                self.steps[look] = Step::Look { around: *around, longest, end: self.steps.len() };
+                self.steps[look] = Instruction::Look { around: *around, longest, end: self.steps.len() };
             }
             Expr::AtomicGroup(inner) => {
-                let atomic = self.push(Step::Accept)?;
+                let atomic = self.push(Instruction::Accept)?;
                 self.inside(inner)?;
-                self.steps[atomic] = Step::Atomic { end: self.steps.len() };
+                self.steps[atomic] = Instruction::Atomic { end: self.steps.len() };
             }
             Expr::Repeat { child, lo, hi, greedy } => self.repeat(child, *lo, *hi, *greedy)?,
             Expr::Backref { group, casei } => {
-                self.push(Step::Group { group: *group, ignores_case: *casei })?;
+                self.push(Instruction::Group { group: *group, ignores_case: *casei })?;
             }
             _ => return Err(SqlError::regexp_illegal_argument()),
         }
@@ -137,7 +137,7 @@ impl<'n> Compiler<'n> {
 
     fn inside(&mut self, inner: &Expr) -> SqlResult<()> {
         self.add(inner)?;
-        self.push(Step::Accept)?;
+        self.push(Instruction::Accept)?;
         Ok(())
     }
 
@@ -148,19 +148,19 @@ impl<'n> Compiler<'n> {
                 self.add(way)?;
                 break;
             }
-            let split = self.push(Step::Accept)?;
+            let split = self.push(Instruction::Accept)?;
             self.add(way)?;
-            jumps.push(self.push(Step::Accept)?);
-            self.steps[split] = Step::Split { first: split + 1, second: self.steps.len() };
+            jumps.push(self.push(Instruction::Accept)?);
+            self.steps[split] = Instruction::Split { first: split + 1, second: self.steps.len() };
         }
         let end = self.steps.len();
-        jumps.into_iter().for_each(|jump| self.steps[jump] = Step::Jump(end));
+        jumps.into_iter().for_each(|jump| self.steps[jump] = Instruction::Jump(end));
         Ok(())
     }
 
     fn repeat(&mut self, child: &Expr, least: usize, most: usize, greedy: bool) -> SqlResult<()> {
         if let Some(one) = self.one(child)?.filter(|_| greedy) {
-            self.push(Step::Run { one, least, most })?;
+            self.push(Instruction::Run { one, least, most })?;
             return Ok(());
         }
         let groups = self.groups;
@@ -174,25 +174,25 @@ impl<'n> Compiler<'n> {
             }
         }
         let split = |way: usize, end: usize| match greedy {
-            true => Step::Split { first: way, second: end },
-            false => Step::Split { first: end, second: way },
+            true => Instruction::Split { first: way, second: end },
+            false => Instruction::Split { first: end, second: way },
         };
         self.groups = groups;
         if most == usize::MAX {
             let slot = LOOP_SLOTS + self.loops;
             self.loops += 1;
-            let begin = self.push(Step::Accept)?;
-            self.push(Step::Save(slot))?;
+            let begin = self.push(Instruction::Accept)?;
+            self.push(Instruction::Save(slot))?;
             self.add(child)?;
-            let moved = self.push(Step::Accept)?;
-            let end = self.push(Step::Jump(begin))? + 1;
-            self.steps[moved] = Step::Moved { slot, end };
+            let moved = self.push(Instruction::Accept)?;
+            let end = self.push(Instruction::Jump(begin))? + 1;
+            self.steps[moved] = Instruction::Moved { slot, end };
             self.steps[begin] = split(begin + 1, end);
         } else {
             let mut splits = Vec::new();
             for _ in least..most {
                 self.groups = groups;
-                splits.push(self.push(Step::Accept)?);
+                splits.push(self.push(Instruction::Accept)?);
                 self.add(child)?;
             }
             let end = self.steps.len();

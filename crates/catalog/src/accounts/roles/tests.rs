@@ -48,7 +48,7 @@ fn active_roles_count_while_they_are_held() {
 }
 
 #[test]
-fn a_circle_ends() {
+fn a_cycle_ends() {
     let accounts = accounts(&[("u", &["a"]), ("a", &["b"]), ("b", &["a", "u"])]);
     grant(&accounts, "b", Privileges::SELECT);
     let found = accounts.with_roles(&name("u"), &[name("a")]).expect("it is there");

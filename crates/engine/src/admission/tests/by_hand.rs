@@ -10,23 +10,23 @@ use std::task::Wake;
 #[test]
 fn without_a_limit_nobody_is_counted() {
     let gate = gate(0, 1);
-    let standing = Standing::new();
-    assert!(gate.ticket(&standing).is_none(), "no ticket, so nothing that is shared can be touched");
-    assert_eq!((gate.counts(), standing.place()), (counts(0, 0), Place::Outside));
+    let admission = AdmissionState::new();
+    assert!(gate.ticket(&admission).is_none(), "no ticket, so nothing that is shared can be touched");
+    assert_eq!((gate.counts(), admission.place()), (counts(0, 0), Place::Outside));
 }
 
 #[test]
 fn first_come_first_served_and_newcomers_never_pass() {
     let gate = gate(1, 500);
-    let (standing, interrupt) = (Standing::new(), Interrupt::new());
-    let first = now(enter(&gate, &standing, &interrupt)).unwrap();
-    assert_eq!(standing.place(), Place::Inside(500));
-    let waiting = Standing::new();
+    let (admission, interrupt) = (AdmissionState::new(), Interrupt::new());
+    let first = now(enter(&gate, &admission, &interrupt)).unwrap();
+    assert_eq!(admission.place(), Place::Inside(500));
+    let waiting = AdmissionState::new();
     let mut second = Box::pin(enter(&gate, &waiting, &interrupt));
     assert!(poll(&mut second).is_none());
     assert_eq!((waiting.place(), gate.counts()), (Place::Queued, counts(1, 1)));
     drop(first);
-    let mut third = Box::pin(enter(&gate, &standing, &interrupt));
+    let mut third = Box::pin(enter(&gate, &admission, &interrupt));
     assert!(poll(&mut third).is_none(), "the slot is the second's, though it has not run yet");
     let second = poll(&mut second).unwrap().unwrap();
     assert_eq!(waiting.place(), Place::Inside(500));
@@ -38,13 +38,13 @@ fn first_come_first_served_and_newcomers_never_pass() {
 #[test]
 fn a_fresh_waiter_is_let_in_after_one_budget() {
     let gate = gate(1, 10);
-    let (standing, interrupt) = (Standing::new(), Interrupt::new());
-    let mut long = now(enter(&gate, &standing, &interrupt)).unwrap();
+    let (admission, interrupt) = (AdmissionState::new(), Interrupt::new());
+    let mut long = now(enter(&gate, &admission, &interrupt)).unwrap();
     for _ in 0..10 {
         long.spend(10);
         assert!(poll(&mut Box::pin(long.come_in(&interrupt))).is_some(), "alone, it goes on");
     }
-    let mut point = Box::pin(enter(&gate, &standing, &interrupt));
+    let mut point = Box::pin(enter(&gate, &admission, &interrupt));
     assert!(poll(&mut point).is_none());
     long.spend(9);
     assert!(!long.is_due());
@@ -60,11 +60,11 @@ fn a_fresh_waiter_is_let_in_after_one_budget() {
 fn long_statements_alternate_in_growing_slices() {
     let gate = gate(1, 10);
     let interrupt = Interrupt::new();
-    let standing = Standing::new();
+    let admission = AdmissionState::new();
     // Two scans of 10,000 rows, always one inside: turns are counted.
     let turns = AtomicU64::new(0);
     let scan = || async {
-        let mut ticket = enter(&gate, &standing, &interrupt).await.unwrap();
+        let mut ticket = enter(&gate, &admission, &interrupt).await.unwrap();
         for _ in 0..10_000 {
             ticket.spend(1);
             let mut waited = false;
@@ -80,7 +80,7 @@ fn long_statements_alternate_in_growing_slices() {
         }
     };
     let mut running = [Box::pin(scan()), Box::pin(scan())];
-    let opener = now(enter(&gate, &standing, &interrupt)).unwrap();
+    let opener = now(enter(&gate, &admission, &interrupt)).unwrap();
     assert!(running.iter_mut().all(|scan| poll(scan).is_none()));
     drop(opener);
     let mut done = [false; 2];
@@ -98,12 +98,12 @@ fn long_statements_alternate_in_growing_slices() {
 #[test]
 fn back_from_a_lock_wait_before_all_newcomers() {
     let gate = gate(1, 500);
-    let (standing, interrupt) = (Standing::new(), Interrupt::new());
-    let mut locker = now(enter(&gate, &standing, &interrupt)).unwrap();
+    let (admission, interrupt) = (AdmissionState::new(), Interrupt::new());
+    let mut locker = now(enter(&gate, &admission, &interrupt)).unwrap();
     locker.spend(100);
     locker.step_out();
-    let inside = now(enter(&gate, &standing, &interrupt)).unwrap();
-    let mut newcomer = Box::pin(enter(&gate, &standing, &interrupt));
+    let inside = now(enter(&gate, &admission, &interrupt)).unwrap();
+    let mut newcomer = Box::pin(enter(&gate, &admission, &interrupt));
     assert!(poll(&mut newcomer).is_none());
     let mut resuming = Box::pin(locker.come_in(&interrupt));
     assert!(poll(&mut resuming).is_none());
@@ -119,11 +119,11 @@ fn back_from_a_lock_wait_before_all_newcomers() {
 #[test]
 fn kills_and_vanished_sessions_lose_no_slot() {
     let gate = gate(1, 500);
-    let (standing, interrupt, killed) = (Standing::new(), Interrupt::new(), Interrupt::new());
-    let first = now(enter(&gate, &standing, &interrupt)).unwrap();
-    let mut second = Box::pin(enter(&gate, &standing, &killed));
-    let mut third = Box::pin(enter(&gate, &standing, &interrupt));
-    let mut fourth = Box::pin(enter(&gate, &standing, &interrupt));
+    let (admission, interrupt, killed) = (AdmissionState::new(), Interrupt::new(), Interrupt::new());
+    let first = now(enter(&gate, &admission, &interrupt)).unwrap();
+    let mut second = Box::pin(enter(&gate, &admission, &killed));
+    let mut third = Box::pin(enter(&gate, &admission, &interrupt));
+    let mut fourth = Box::pin(enter(&gate, &admission, &interrupt));
     assert!(poll(&mut second).is_none() && poll(&mut third).is_none() && poll(&mut fourth).is_none());
     killed.kill_query();
     assert_eq!(poll(&mut second).unwrap().unwrap_err(), Error::Killed);
@@ -137,9 +137,9 @@ fn kills_and_vanished_sessions_lose_no_slot() {
 fn the_limit_is_live() {
     let settings = settings(1, 5000);
     let gate = Gate::new(settings.clone(), Purpose::Statements);
-    let (standing, interrupt) = (Standing::new(), Interrupt::new());
-    let first = now(enter(&gate, &standing, &interrupt)).unwrap();
-    let mut waiting: Vec<_> = (0..3).map(|_| Box::pin(enter(&gate, &standing, &interrupt))).collect();
+    let (admission, interrupt) = (AdmissionState::new(), Interrupt::new());
+    let first = now(enter(&gate, &admission, &interrupt)).unwrap();
+    let mut waiting: Vec<_> = (0..3).map(|_| Box::pin(enter(&gate, &admission, &interrupt))).collect();
     assert!(waiting.iter_mut().all(|waiting| poll(waiting).is_none()));
     settings.thread_concurrency.store(2, Ordering::Relaxed);
     gate.limit_changed();
@@ -174,9 +174,9 @@ fn threads_never_exceed_the_limit() {
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
-                let (standing, interrupt) = (Standing::new(), Interrupt::new());
+                let (admission, interrupt) = (AdmissionState::new(), Interrupt::new());
                 for round in 0..1000 {
-                    let mut ticket = block_on(enter(&gate, &standing, &interrupt)).unwrap();
+                    let mut ticket = block_on(enter(&gate, &admission, &interrupt)).unwrap();
                     for _ in 0..round % 20 {
                         assert!(inside.fetch_add(1, Ordering::SeqCst) < 2);
                         inside.fetch_sub(1, Ordering::SeqCst);
@@ -206,8 +206,8 @@ fn sleepy(delay_us: u64, adaptive_max_us: u64) -> (Arc<Settings>, Arc<Gate>) {
 #[test]
 fn with_a_delay_who_finds_the_gate_full_sleeps_before_it_queues() {
     let (_, gate) = sleepy(1, 0);
-    let (standing, waiting, interrupt) = (Standing::new(), Standing::new(), Interrupt::new());
-    let first = now(enter(&gate, &standing, &interrupt)).unwrap();
+    let (admission, waiting, interrupt) = (AdmissionState::new(), AdmissionState::new(), Interrupt::new());
+    let first = now(enter(&gate, &admission, &interrupt)).unwrap();
     let mut second = Box::pin(enter(&gate, &waiting, &interrupt));
     assert!(poll(&mut second).is_none());
     let slept = waiting.place() == Place::Sleeping;
@@ -223,13 +223,13 @@ fn with_a_delay_who_finds_the_gate_full_sleeps_before_it_queues() {
 #[test]
 fn who_returns_from_a_lock_wait_does_not_sleep() {
     let (_, gate) = sleepy(1_000_000, 0);
-    let (standing, interrupt) = (Standing::new(), Interrupt::new());
-    let mut locker = now(enter(&gate, &standing, &interrupt)).unwrap();
+    let (admission, interrupt) = (AdmissionState::new(), Interrupt::new());
+    let mut locker = now(enter(&gate, &admission, &interrupt)).unwrap();
     locker.step_out();
-    let inside = now(enter(&gate, &Standing::new(), &interrupt)).unwrap();
+    let inside = now(enter(&gate, &AdmissionState::new(), &interrupt)).unwrap();
     let mut resuming = Box::pin(locker.come_in(&interrupt));
     assert!(poll(&mut resuming).is_none());
-    assert_eq!(standing.place(), Place::Queued);
+    assert_eq!(admission.place(), Place::Queued);
     drop(inside);
     assert!(poll(&mut resuming).unwrap().is_ok());
 }
@@ -237,17 +237,17 @@ fn who_returns_from_a_lock_wait_does_not_sleep() {
 #[test]
 fn sleepers_are_woken_killed_and_forgotten() {
     let (settings, gate) = sleepy(1_000_000, 0);
-    let (standing, interrupt, killed) = (Standing::new(), Interrupt::new(), Interrupt::new());
-    let first = now(enter(&gate, &Standing::new(), &interrupt)).unwrap();
-    let mut stays = Box::pin(enter(&gate, &standing, &interrupt));
-    let mut dies = Box::pin(enter(&gate, &standing, &killed));
-    let mut goes = Box::pin(enter(&gate, &standing, &interrupt));
+    let (admission, interrupt, killed) = (AdmissionState::new(), Interrupt::new(), Interrupt::new());
+    let first = now(enter(&gate, &AdmissionState::new(), &interrupt)).unwrap();
+    let mut stays = Box::pin(enter(&gate, &admission, &interrupt));
+    let mut dies = Box::pin(enter(&gate, &admission, &killed));
+    let mut goes = Box::pin(enter(&gate, &admission, &interrupt));
     assert!(poll(&mut stays).is_none() && poll(&mut dies).is_none() && poll(&mut goes).is_none());
     assert_eq!(gate.counts(), GateCounts { inside: 1, queued: 0, sleeping: 3 });
     killed.kill_query();
     assert_eq!(poll(&mut dies).unwrap().unwrap_err(), Error::Killed);
     drop(goes);
-    assert_eq!((gate.counts().sleeping, standing.place()), (1, Place::Outside));
+    assert_eq!((gate.counts().sleeping, admission.place()), (1, Place::Outside));
     settings.thread_concurrency.store(0, Ordering::Relaxed);
     gate.limit_changed();
     assert!(poll(&mut stays).unwrap().is_ok(), "no limit: the sleep is over");
@@ -259,8 +259,8 @@ fn sleepers_are_woken_killed_and_forgotten() {
 fn the_delay_follows_the_load() {
     let (settings, gate) = sleepy(1_000, 1_500);
     let us = || gate.nap_delay().map_or(0, |delay| delay.as_micros());
-    let (standing, interrupt) = (Standing::new(), Interrupt::new());
-    let first = now(enter(&gate, &standing, &interrupt)).unwrap();
+    let (admission, interrupt) = (AdmissionState::new(), Interrupt::new());
+    let first = now(enter(&gate, &admission, &interrupt)).unwrap();
     assert_eq!(us(), 500, "it entered and nobody queued");
     let queue = |rested| match gate.arrive(Entry::Newcomer, rested) {
         Arrival::Queued(place) => Some(place),
@@ -283,11 +283,11 @@ fn commits_have_a_gate_of_their_own() {
     let settings = settings(1, 1);
     settings.thread_sleep_delay_us.store(1_000_000, Ordering::Relaxed);
     let gate = Gate::new(settings.clone(), Purpose::Commits);
-    let (standing, interrupt) = (Standing::new(), Interrupt::new());
-    assert!(gate.ticket(&standing).is_none());
+    let (admission, interrupt) = (AdmissionState::new(), Interrupt::new());
+    assert!(gate.ticket(&admission).is_none());
     settings.commit_concurrency.store(1, Ordering::Relaxed);
-    let first = now(enter(&gate, &standing, &interrupt)).unwrap();
-    let mut second = Box::pin(enter(&gate, &standing, &interrupt));
+    let first = now(enter(&gate, &admission, &interrupt)).unwrap();
+    let mut second = Box::pin(enter(&gate, &admission, &interrupt));
     assert!(poll(&mut second).is_none());
     assert_eq!(gate.counts(), counts(1, 1), "it queues at once: commits do not sleep");
     drop(first);

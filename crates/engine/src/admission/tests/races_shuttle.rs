@@ -16,8 +16,8 @@ fn flip() -> bool {
 /// A statement of three rows; it may wait for a lock in the middle, vanish while it queues, or be killed by
 /// somebody.
 fn statement(gate: &Arc<Gate>, inside: &Counter, most: u64, interrupt: &Interrupt) {
-    let standing = Standing::new();
-    let Some(mut ticket) = gate.ticket(&standing) else { return };
+    let admission = AdmissionState::new();
+    let Some(mut ticket) = gate.ticket(&admission) else { return };
     for row in 0..3 {
         if ticket.is_due() {
             if flip() && row == 0 {

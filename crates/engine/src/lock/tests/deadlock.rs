@@ -158,10 +158,10 @@ fn a_mixed_queue_costs_a_few_edges_each() {
     assert!(statistics.searches <= 4000 && statistics.edges <= 4 * 4000, "{statistics:?}");
 }
 
-/// Among 4,000 who wait for the hot row two close a circle by rows of their own: found at once, and the crowd
+/// Among 4,000 who wait for the hot row two close a cycle by rows of their own: found at once, and the crowd
 /// stands.
 #[test]
-fn a_circle_planted_among_four_thousand_waiters_is_broken_at_once() {
+fn a_cycle_planted_among_four_thousand_waiters_is_broken_at_once() {
     let table = table();
     let holder = TxnLocks::new(1, 1);
     table.try_acquire(&holder, row(b"hot"), X, Record);

@@ -1,7 +1,7 @@
-//! Circles of two to a thousand transactions through rows, gaps, tables and AUTO_INCREMENT locks in one
+//! Cycles of two to a thousand transactions through rows, gaps, tables and AUTO_INCREMENT locks in one
 //! graph, against a model that knows every edge and nothing of classes. After each wait: who was rolled back
-//! lay on a circle of the model and was the one that had written least in it (of equals the youngest), nobody
-//! else was touched, and no circle is left.
+//! lay on a cycle of the model and was the one that had written least in it (of equals the youngest), nobody
+//! else was touched, and no cycle is left.
 
 use super::*;
 use crate::api::TableLock;
@@ -112,7 +112,7 @@ impl Model {
         let position = claims.iter().position(|claim| claim.txn == txn && !claim.granted).unwrap();
         Model::blockers_of(claims, &claims[position], position)
     }
-    fn is_on_circle(&self, start: usize) -> bool {
+    fn is_on_cycle(&self, start: usize) -> bool {
         let (mut seen, mut next) = (HashSet::new(), self.edges(start));
         while let Some(txn) = next.pop() {
             if txn == start {
@@ -269,7 +269,7 @@ impl Stage {
         };
         self.waits[txn] = Some(Hand { wait: Box::pin(wait), wakes: Arc::default() });
         let records = std::mem::take(&mut *self.broken.lock());
-        assert_eq!(records.is_empty(), !self.model.is_on_circle(txn), "{}: wait of {txn}", self.place);
+        assert_eq!(records.is_empty(), !self.model.is_on_cycle(txn), "{}: wait of {txn}", self.place);
         let mut ending = Vec::new();
         for record in records {
             let victim = self.judge(&record);
@@ -278,7 +278,7 @@ impl Stage {
             ending.push(victim);
             ending.extend(granted);
         }
-        assert!(!self.model.is_on_circle(txn), "{}: a circle is left", self.place);
+        assert!(!self.model.is_on_cycle(txn), "{}: a cycle is left", self.place);
         self.finish(ending);
     }
 
@@ -287,7 +287,7 @@ impl Stage {
         assert_eq!(ended, Some(outcome), "{}: {txn}", self.place);
     }
 
-    /// A deadlock: a circle of the model, and its lightest member is the victim.
+    /// A deadlock: a cycle of the model, and its lightest member is the victim.
     fn judge(&mut self, record: &DeadlockRecord) -> usize {
         let members: Vec<usize> = record.members.iter().map(|member| member.session as usize).collect();
         for (one, next) in members.iter().zip(members.iter().cycle().skip(1)) {

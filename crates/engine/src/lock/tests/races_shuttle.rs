@@ -148,16 +148,16 @@ fn mixed_rings_are_always_broken() {
         let count = |wanted| outcomes.iter().filter(|outcome| **outcome == wanted).count();
         assert!(count(Outcome::Victim) <= 1, "{kinds:?} {outcomes:?}");
         assert!(killed || count(Outcome::Killed) == 0, "{outcomes:?}");
-        assert_eq!(outcomes[3], Outcome::Granted, "who is in no circle gets its lock");
+        assert_eq!(outcomes[3], Outcome::Granted, "who is in no cycle gets its lock");
         assert_eq!(table.statistics().deadlocks, count(Outcome::Victim) as u64);
         assert_idle(&table);
     });
 }
 
-/// Detection is switched on while a circle closes: either the last wait sees the switch or the switch sees
+/// Detection is switched on while a cycle closes: either the last wait sees the switch or the switch sees
 /// the wait.
 #[test]
-fn the_switch_and_a_closing_circle_meet() {
+fn the_switch_and_a_closing_cycle_meet() {
     check(3_000, || {
         let table = Arc::new(table());
         table.set_detection(false);

@@ -1,10 +1,10 @@
 //! Statements and the admission gate: what is held and what is given back while a statement is outside.
 
 use super::stage::*;
-use crate::admission::{Place, Standing};
+use crate::admission::{AdmissionState, Place};
 use crate::api::*;
 use crate::error::Error;
-use crate::session_card::{Operation, SessionCard};
+use crate::session_status::{Operation, SessionStatus};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -23,10 +23,10 @@ fn limited(limit: u64, tickets: u64) -> (Arc<crate::Engine>, TableDef) {
 fn a_range_update_that_is_sent_out_keeps_its_row_locks() {
     let (engine, table) = limited(1, 5);
     let quiet = crate::interrupt::Interrupt::new();
-    let mut house = engine.gate().ticket(&Standing::new()).unwrap();
+    let mut house = engine.gate().ticket(&AdmissionState::new()).unwrap();
     block_on(house.come_in(&quiet)).unwrap();
-    let card = Arc::new(SessionCard::new(1));
-    let mut long = engine.begin(TxnOptions { card: card.clone(), ..options(Isolation::RepeatableRead) });
+    let status = Arc::new(SessionStatus::new(1));
+    let mut long = engine.begin(TxnOptions { status: status.clone(), ..options(Isolation::RepeatableRead) });
     long.begin_statement(Operation::UpdatingOrDeleting);
     let mut range = Box::pin(async {
         for id in 0..20 {
@@ -40,7 +40,7 @@ fn a_range_update_that_is_sent_out_keeps_its_row_locks() {
     assert!(poll_once(range.as_mut()).is_none(), "five rows, then it makes way");
     assert!(poll_once(back.as_mut()).is_some());
     drop(back);
-    assert_eq!(card.standing().place(), Place::Queued);
+    assert_eq!(status.admission().place(), Place::Queued);
     let mut other = begin(&engine);
     let mode = Read::Locking { lock: RowLock::Shared, wait: LockWait::NoWait };
     assert_eq!(
@@ -57,13 +57,13 @@ fn a_range_update_that_is_sent_out_keeps_its_row_locks() {
 #[test]
 fn every_verb_pays_and_none_without_a_limit() {
     let (engine, table) = limited(1, 100);
-    let card = Arc::new(SessionCard::new(1));
-    let mut txn = engine.begin(TxnOptions { card: card.clone(), ..options(Isolation::RepeatableRead) });
+    let status = Arc::new(SessionStatus::new(1));
+    let mut txn = engine.begin(TxnOptions { status: status.clone(), ..options(Isolation::RepeatableRead) });
     txn.begin_statement(Operation::FetchingRows);
-    assert_eq!(card.standing().place(), Place::Outside, "it enters with its first row");
-    let left = || card.standing().place().tickets();
+    assert_eq!(status.admission().place(), Place::Outside, "it enters with its first row");
+    let left = || status.admission().place().tickets();
     get(&mut txn, &table, 1);
-    assert_eq!((left(), card.activity().as_str()), (99, "fetching rows, thread declared inside InnoDB 99"));
+    assert_eq!((left(), status.activity().as_str()), (99, "fetching rows, thread declared inside InnoDB 99"));
     set(&mut txn, &table, 1, b"new");
     insert(&mut txn, &table, 30, b"new");
     assert_eq!(left(), 97);
@@ -79,7 +79,7 @@ fn every_verb_pays_and_none_without_a_limit() {
     while block_on(txn.scan_batch(&mut scan, &mut |_, _, _| Visit::Continue)).unwrap() {}
     assert!((75..=76).contains(&left()), "21 rows, and at most one for finding the end");
     txn.leave_engine();
-    assert_eq!((engine.gate().counts().inside, card.activity().as_str()), (0, ""));
+    assert_eq!((engine.gate().counts().inside, status.activity().as_str()), (0, ""));
     engine.settings().thread_concurrency.store(0, Ordering::Relaxed);
     txn.begin_statement(Operation::FetchingRows);
     assert!(!txn.admission_is_due(), "no ticket, nothing to ask the gate");

@@ -370,7 +370,7 @@ fn read_only_transactions_cannot_write() {
     assert_eq!(block_on(txn.delete(&table, &key(10))).unwrap_err(), Error::ReadOnly);
     assert!(get(&mut txn, &table, 10).is_some());
     assert_eq!(txn.commit().unwrap(), None);
-    assert_eq!(txn.options().card.rows().deleted.get(), 0);
+    assert_eq!(txn.options().status.rows().deleted.get(), 0);
 }
 
 /// A record lock becomes a gap lock when purge removes its row. Its owner counts among the owners of gaps as

@@ -106,7 +106,7 @@ pub fn options(isolation: Isolation) -> TxnOptions {
         autocommit: false,
         lock_wait_timeout_ms: 50_000,
         interrupt: Arc::new(Interrupt::new()),
-        card: Default::default(),
+        status: Default::default(),
     }
 }
 

@@ -8,7 +8,7 @@ use super::counters::told;
 use super::foreign_key::{Images, is_broken};
 use crate::exec::Exec;
 use crate::exec::change::{counters, foreign_key};
-use crate::exec::tail::FrameRow;
+use crate::exec::tail::TupleRow;
 use turnstile_catalog::dictionary::check::{is_broken_check, verify};
 use turnstile_catalog::dictionary::{DefaultValue, Key, Table};
 use turnstile_catalog::row_codec::RowView;
@@ -151,7 +151,7 @@ impl Storing<'_> {
     pub fn generate(&self, table: &Table, row: &mut [Value]) -> SqlResult<()> {
         for (column, expr) in &table.generated {
             let expr = expr.as_ref().map_err(Clone::clone)?;
-            let value = expr.eval(&FrameRow(row), self.eval)?;
+            let value = expr.eval(&TupleRow(row), self.eval)?;
             row[*column] = self.store(table, *column, &value)?;
         }
         Ok(())
@@ -272,7 +272,7 @@ pub fn changed_columns(
 pub struct Rewrite<'p> {
     /// The table.
     pub table: &'p Table,
-    /// Frame position of its first column.
+    /// Tuple position of its first column.
     pub base: usize,
     /// SET
     pub assignments: &'p [(usize, Option<Expr>)],
@@ -289,11 +289,11 @@ pub(super) async fn update_row(
     exec: &mut Exec<'_>,
     rewrite: Rewrite<'_>,
     pk: &[u8],
-    frame: &[Value],
+    tuple: &[Value],
     done: &mut Changed,
 ) -> SqlResult<()> {
     let savepoint = exec.txn.savepoint();
-    let (updated, refused) = try_update_row(exec, rewrite, pk, frame, done).await?;
+    let (updated, refused) = try_update_row(exec, rewrite, pk, tuple, done).await?;
     if let Some(error) = refused {
         if !rewrite.ignore {
             return Err(error);
@@ -313,7 +313,7 @@ async fn try_update_row(
     exec: &mut Exec<'_>,
     rewrite: Rewrite<'_>,
     pk: &[u8],
-    frame: &[Value],
+    tuple: &[Value],
     done: &mut Changed,
 ) -> SqlResult<(Updated, Option<SqlError>)> {
     let Rewrite { table, base, assignments, ignore, .. } = rewrite;
@@ -326,7 +326,7 @@ async fn try_update_row(
     let mut change = |old: &[u8], new: &mut Vec<u8>| {
         let outcome = (|| {
             let view = RowView::new(&table.layout, old).map_err(|_| SqlError::crashed_table(table.name()))?;
-            let changes = changed_columns(table, base, assignments, &view, frame, storing)?;
+            let changes = changed_columns(table, base, assignments, &view, tuple, storing)?;
             if changes.is_empty() {
                 return Ok(Change::Keep);
             }
@@ -369,7 +369,7 @@ async fn try_update_row(
         }
         (Ok(updated), ..) => Ok((updated, None)),
         (Err(error @ EngineError::DuplicateKey { .. }), ..) => {
-            let error = duplicate(exec, rewrite, &error, pk, frame, new_row, storing).await?;
+            let error = duplicate(exec, rewrite, &error, pk, tuple, new_row, storing).await?;
             Ok((Updated::Aborted, Some(error)))
         }
         (Err(error), ..) => Err(error.into()),
@@ -427,7 +427,7 @@ async fn duplicate(
     Rewrite { table, base, assignments, .. }: Rewrite<'_>,
     error: &EngineError,
     pk: &[u8],
-    frame: &[Value],
+    tuple: &[Value],
     moved: Option<Vec<u8>>,
     storing: Storing<'_>,
 ) -> SqlResult<SqlError> {
@@ -441,7 +441,7 @@ async fn duplicate(
     };
     let view = RowView::new(&table.layout, &old).map_err(|_| damaged())?;
     let mut values = view.values();
-    for (column, value) in changed_columns(table, base, assignments, &view, frame, storing)? {
+    for (column, value) in changed_columns(table, base, assignments, &view, tuple, storing)? {
         values[column] = value;
     }
     Ok(duplicate_entry(table, error, &values))

@@ -3,7 +3,7 @@
 
 use super::apply::Storing;
 use crate::exec::change::apply;
-use crate::exec::tail::FrameRow;
+use crate::exec::tail::TupleRow;
 use crate::exec::{Exec, subquery};
 use turnstile_catalog::dictionary::Table;
 use turnstile_expr::expr::{Expr, literal_value};
@@ -17,20 +17,20 @@ pub(super) fn storing<'e>(exec: &Exec<'e>, plan: &InsertPlan, row: u64) -> Stori
     Storing { eval: exec.eval, strict: apply::is_strict(exec) && !plan.ignore, row }
 }
 
-/// Computes a row of VALUES into the frame.
+/// Computes a row of VALUES into the tuple.
 pub(super) fn fill(
     exec: &Exec<'_>,
     plan: &InsertPlan,
     row: &[Option<Expr>],
-    frame: &mut [Value],
+    tuple: &mut [Value],
     number: u64,
 ) -> SqlResult<()> {
     let storing = storing(exec, plan, number);
-    fill_defaults(plan, frame, storing)?;
+    fill_defaults(plan, tuple, storing)?;
     for (column, expr) in plan.targets.iter().zip(row) {
-        fill_column(exec, plan, *column, expr.as_ref(), frame, storing)?;
+        fill_column(exec, plan, *column, expr.as_ref(), tuple, storing)?;
     }
-    fill_computed(plan, frame, storing)
+    fill_computed(plan, tuple, storing)
 }
 
 /// The same for a row, the statement's `nth`, with values that refer to its columns. The row begins with
@@ -40,32 +40,32 @@ pub(super) async fn fill_reading(
     plan: &InsertPlan,
     nth: usize,
     row: &[Option<Expr>],
-    frame: &mut [Value],
+    tuple: &mut [Value],
     number: u64,
 ) -> SqlResult<()> {
     let table = &plan.table;
     for column in &plan.references {
-        frame[*column] = storing(exec, plan, number).unassigned(table, *column)?;
+        tuple[*column] = storing(exec, plan, number).unassigned(table, *column)?;
     }
     let mut asks_for_number = false;
     for (at, (column, expr)) in plan.targets.iter().zip(row).enumerate() {
         // They are in the order of rows and places.
         let read = plan.row_subqueries.binary_search_by_key(&(nth, at), |(row, place, _)| (*row, *place));
         for subquery in read.ok().map(|found| &plan.row_subqueries[found].2).into_iter().flatten() {
-            subquery::run_subquery(exec, &plan.subqueries[*subquery], frame).await?;
+            subquery::run_subquery(exec, &plan.subqueries[*subquery], tuple).await?;
         }
-        fill_column(exec, plan, *column, expr.as_ref(), frame, storing(exec, plan, number))?;
+        fill_column(exec, plan, *column, expr.as_ref(), tuple, storing(exec, plan, number))?;
         // A number that is asked for reads as 0.
-        if Some(*column) == table.auto_column && frame[*column].is_null() {
+        if Some(*column) == table.auto_column && tuple[*column].is_null() {
             asks_for_number = true;
-            frame[*column] = storing(exec, plan, number).unassigned(table, *column)?;
+            tuple[*column] = storing(exec, plan, number).unassigned(table, *column)?;
         }
     }
     if let Some(column) = table.auto_column.filter(|_| asks_for_number) {
-        frame[column] = Value::Null;
+        tuple[column] = Value::Null;
     }
-    fill_defaults(plan, frame, storing(exec, plan, number))?;
-    fill_computed(plan, frame, storing(exec, plan, number))
+    fill_defaults(plan, tuple, storing(exec, plan, number))?;
+    fill_computed(plan, tuple, storing(exec, plan, number))
 }
 
 fn fill_column(
@@ -73,15 +73,15 @@ fn fill_column(
     plan: &InsertPlan,
     column: usize,
     expr: Option<&Expr>,
-    frame: &mut [Value],
+    tuple: &mut [Value],
     storing: Storing<'_>,
 ) -> SqlResult<()> {
-    frame[column] = match expr {
+    tuple[column] = match expr {
         None if Some(column) == plan.table.auto_column => Value::Null,
         // Written out, a computed default is computed in its turn.
-        None => storing.default_in(&plan.table, column, &FrameRow(frame))?,
+        None => storing.default_in(&plan.table, column, &TupleRow(tuple))?,
         Some(expr) => {
-            let value = expr.eval(&FrameRow(frame), exec.eval)?;
+            let value = expr.eval(&TupleRow(tuple), exec.eval)?;
             converted(plan, column, &value, storing)?
         }
     };
@@ -93,45 +93,45 @@ pub(super) fn fill_from_literals(
     plan: &InsertPlan,
     rows: &LiteralRows,
     nth: usize,
-    frame: &mut [Value],
+    tuple: &mut [Value],
     number: u64,
 ) -> SqlResult<()> {
     let storing = storing(exec, plan, number);
-    fill_defaults(plan, frame, storing)?;
+    fill_defaults(plan, tuple, storing)?;
     let written = ColumnType::Varchar { length: 0, collation: exec.eval.settings.connection_collation };
     for (column, literal) in plan.targets.iter().zip(rows.row(nth)) {
         let value = literal_value(literal, rows.escapes(), &exec.eval.settings);
         let value = in_own_bytes(value, &written, &plan.table.columns()[*column].kind);
-        frame[*column] = converted(plan, *column, &value, storing)?;
+        tuple[*column] = converted(plan, *column, &value, storing)?;
     }
-    fill_computed(plan, frame, storing)
+    fill_computed(plan, tuple, storing)
 }
 
 pub(super) fn fill_from_query(
     exec: &Exec<'_>,
     plan: &InsertPlan,
     mut row: Vec<Value>,
-    frame: &mut [Value],
+    tuple: &mut [Value],
     number: u64,
 ) -> SqlResult<()> {
     let storing = storing(exec, plan, number);
-    fill_defaults(plan, frame, storing)?;
+    fill_defaults(plan, tuple, storing)?;
     let InsertSource::Query(query) = &plan.source else { return Ok(()) };
     let given = &row[plan.targets.len().min(row.len())..];
-    frame[plan.source_base..plan.source_base + given.len()].clone_from_slice(given);
+    tuple[plan.source_base..plan.source_base + given.len()].clone_from_slice(given);
     for (nth, (column, from)) in plan.targets.iter().zip(query.columns().iter()).enumerate() {
         let value = match plan.conversions.get(nth) {
-            Some(Some(conversion)) => conversion.eval(&FrameRow(&row), exec.eval)?,
+            Some(Some(conversion)) => conversion.eval(&TupleRow(&row), exec.eval)?,
             _ => row.get_mut(nth).map(std::mem::take).unwrap_or_default(),
         };
         let value = into_column(value, &from.column_type, &plan.table.columns()[*column].kind);
-        frame[*column] = converted(plan, *column, &value, storing)?;
+        tuple[*column] = converted(plan, *column, &value, storing)?;
     }
-    fill_computed(plan, frame, storing)
+    fill_computed(plan, tuple, storing)
 }
 
-fn fill_defaults(plan: &InsertPlan, frame: &mut [Value], storing: Storing<'_>) -> SqlResult<()> {
-    for (column, slot) in frame.iter_mut().enumerate().take(plan.table.columns().len()) {
+fn fill_defaults(plan: &InsertPlan, tuple: &mut [Value], storing: Storing<'_>) -> SqlResult<()> {
+    for (column, slot) in tuple.iter_mut().enumerate().take(plan.table.columns().len()) {
         if !plan.targets.contains(&column) {
             let generated = Some(column) == plan.table.auto_column;
             *slot = if generated { Value::Null } else { storing.left_out(&plan.table, column)? };
@@ -141,17 +141,17 @@ fn fill_defaults(plan: &InsertPlan, frame: &mut [Value], storing: Storing<'_>) -
 }
 
 /// Computes the defaults that are expressions, of columns that are left out.
-fn fill_computed(plan: &InsertPlan, frame: &mut [Value], storing: Storing<'_>) -> SqlResult<()> {
+fn fill_computed(plan: &InsertPlan, tuple: &mut [Value], storing: Storing<'_>) -> SqlResult<()> {
     for (column, _) in &plan.table.computed_defaults {
         if !plan.targets.contains(column) {
             // A default may read what is generated before it; what is generated may read this default.
             if reads_generated(&plan.table, *column) {
-                storing.generate(&plan.table, frame)?;
+                storing.generate(&plan.table, tuple)?;
             }
-            frame[*column] = storing.default_in(&plan.table, *column, &FrameRow(frame))?;
+            tuple[*column] = storing.default_in(&plan.table, *column, &TupleRow(tuple))?;
         }
     }
-    storing.generate(&plan.table, frame)
+    storing.generate(&plan.table, tuple)
 }
 
 /// A given value in the column's type; NULL for an AUTO_INCREMENT column stays, it asks for a new value.

@@ -15,7 +15,7 @@ use turnstile_engine::{Change, Error as EngineError, LockWait, Read, RowLock, Sc
 
 use super::apply::{Changes, Storing, duplicated, new_key};
 use crate::exec::Exec;
-use crate::exec::tail::FrameRow;
+use crate::exec::tail::TupleRow;
 use turnstile_catalog::definition::foreign_key::broken;
 use turnstile_catalog::dictionary::check::verify;
 use turnstile_catalog::dictionary::{Action, Table};
@@ -28,7 +28,7 @@ use turnstile_values::key_codec::after_prefix;
 use turnstile_values::value::{Value, column_text};
 
 /// A step of a cascade: a box, since it leads to the next step.
-type Step<'s, T> = Pin<Box<dyn Future<Output = SqlResult<T>> + Send + 's>>;
+type CascadeFuture<'s, T> = Pin<Box<dyn Future<Output = SqlResult<T>> + Send + 's>>;
 
 /// A row before and after a change.
 pub struct Images {
@@ -198,7 +198,7 @@ fn row_deleted<'s>(
     node: usize,
     old: &'s [Value],
     trail: &'s Trail,
-) -> Step<'s, ()> {
+) -> CascadeFuture<'s, ()> {
     Box::pin(async move {
         for link in &foreign.nodes[node].children {
             let fate = match link.key.on_delete {
@@ -219,7 +219,7 @@ fn key_changed<'s>(
     node: usize,
     images: &'s Images,
     trail: &'s Trail,
-) -> Step<'s, ()> {
+) -> CascadeFuture<'s, ()> {
     Box::pin(async move {
         for link in &foreign.nodes[node].children {
             if !images.differ_in(&link.referenced) {
@@ -279,7 +279,7 @@ async fn part_children(
     Ok(())
 }
 
-/// Error 1452, or 1216 for those who may not know the parent, written down for those who look.
+/// Error 1452, or 1216 for those who may not know the parent, written down for monitoring.
 fn orphaned(exec: &Exec<'_>, child: &Table, link: &Upward, row: &[Value]) -> SqlError {
     let constraint = broken(&link.key, &child.definition);
     let index = link.key.child_key(&child.definition).map_or("", |at| &*child.keys()[at].name);
@@ -303,7 +303,7 @@ fn orphaned(exec: &Exec<'_>, child: &Table, link: &Upward, row: &[Value]) -> Sql
     }
 }
 
-/// Error 1451, or 1217 for those who may not know the child, written down for those who look.
+/// Error 1451, or 1217 for those who may not know the child, written down for monitoring.
 fn restricted(exec: &Exec<'_>, parent: &Table, link: &Downward, old: &[Value]) -> SqlError {
     let constraint = broken(&link.key, &link.child.definition);
     let child = &link.child.definition;
@@ -364,7 +364,7 @@ async fn update_child(
         return Ok(());
     }
     let images = Images::of(view, &changes);
-    verify(&child.checks, &FrameRow(&images.new), exec.eval)?;
+    verify(&child.checks, &TupleRow(&images.new), exec.eval)?;
     if let Some(error) = write_child(exec, child, pk, view, &changes).await? {
         let EngineError::DuplicateKey { nth, .. } = &error else { return Err(error.into()) };
         return Err(cascade_duplicate(&foreign.nodes[0].table, (child, *nth), &images, &changes));

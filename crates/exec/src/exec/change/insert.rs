@@ -7,7 +7,7 @@ use super::apply::{Rewrite, duplicate_entry};
 use super::counters::Numbers;
 use super::foreign_key::is_broken;
 use crate::exec::change::{apply, counters, fill, foreign_key};
-use crate::exec::tail::FrameRow;
+use crate::exec::tail::TupleRow;
 use crate::exec::{Exec, Kept};
 use crate::exec::{access, subquery};
 use turnstile_catalog::dictionary::Table;
@@ -61,9 +61,9 @@ impl Exec<'_> {
     pub async fn insert(&mut self, plan: &InsertPlan) -> SqlResult<Changed> {
         self.txn.wait_for_purge().await?;
         let mut done = Changed::default();
-        let mut frame = vec![Value::Null; plan.width];
+        let mut tuple = vec![Value::Null; plan.width];
         for subquery in plan.subqueries.iter().filter(|one| !one.correlated) {
-            subquery::run_subquery(self, subquery, &mut frame).await?;
+            subquery::run_subquery(self, subquery, &mut tuple).await?;
         }
         counters::prepare_counters(self, &plan.table).await?;
         let mut buffers = Buffers {
@@ -71,7 +71,7 @@ impl Exec<'_> {
             numbers: Numbers::of(plan),
             ..Buffers::default()
         };
-        let filled = insert_rows(self, plan, &mut frame, &mut buffers, &mut done).await;
+        let filled = insert_rows(self, plan, &mut tuple, &mut buffers, &mut done).await;
         // A row that could not be computed comes after those before it, which may fail too.
         let inserted = insert_run(self, plan, &mut buffers, &mut done).await;
         // A number that a row had counts, even if the statement fails behind it.
@@ -93,7 +93,7 @@ impl Exec<'_> {
 async fn insert_rows(
     exec: &mut Exec<'_>,
     plan: &InsertPlan,
-    frame: &mut [Value],
+    tuple: &mut [Value],
     buffers: &mut Buffers,
     done: &mut Changed,
 ) -> SqlResult<()> {
@@ -102,18 +102,18 @@ async fn insert_rows(
             for (nth, row) in rows.iter().enumerate() {
                 exec.pace().await?;
                 if plan.references.is_empty() && plan.row_subqueries.is_empty() {
-                    fill::fill(exec, plan, row, frame, done.records + 1)?;
+                    fill::fill(exec, plan, row, tuple, done.records + 1)?;
                 } else {
-                    fill::fill_reading(exec, plan, nth, row, frame, done.records + 1).await?;
+                    fill::fill_reading(exec, plan, nth, row, tuple, done.records + 1).await?;
                 }
-                insert_row(exec, plan, frame, buffers, done).await?;
+                insert_row(exec, plan, tuple, buffers, done).await?;
             }
         }
         InsertSource::Literals(rows) => {
             for nth in 0..rows.len() {
                 exec.pace().await?;
-                fill::fill_from_literals(exec, plan, rows, nth, frame, done.records + 1)?;
-                insert_row(exec, plan, frame, buffers, done).await?;
+                fill::fill_from_literals(exec, plan, rows, nth, tuple, done.records + 1)?;
+                insert_row(exec, plan, tuple, buffers, done).await?;
             }
         }
         InsertSource::Query(query) => {
@@ -122,8 +122,8 @@ async fn insert_rows(
             exec.query(query, &[], &mut kept).await?;
             for row in std::mem::take(&mut kept.rows) {
                 exec.pace().await?;
-                fill::fill_from_query(exec, plan, row, frame, done.records + 1)?;
-                insert_row(exec, plan, frame, buffers, done).await?;
+                fill::fill_from_query(exec, plan, row, tuple, done.records + 1)?;
+                insert_row(exec, plan, tuple, buffers, done).await?;
             }
         }
     }
@@ -182,20 +182,20 @@ fn note_inserted(table: &Table, run: &RowRun, inserted: usize, buffers: &mut Buf
 async fn insert_row(
     exec: &mut Exec<'_>,
     plan: &InsertPlan,
-    frame: &mut [Value],
+    tuple: &mut [Value],
     buffers: &mut Buffers,
     done: &mut Changed,
 ) -> SqlResult<()> {
     done.records += 1;
     let table = &plan.table;
     let count = table.columns().len();
-    if let Err(error) = verify(&table.checks, &FrameRow(&frame[..count]), exec.eval) {
+    if let Err(error) = verify(&table.checks, &TupleRow(&tuple[..count]), exec.eval) {
         return refuse_row(exec, plan, error, done);
     }
     let (mut generated, mut number) = (None, None);
     if let Some(column) = table.auto_column {
-        generated = counters::number_row(exec, table, column, &mut frame[..count], &mut buffers.numbers)?;
-        number = super::counters::as_number(&frame[column]);
+        generated = counters::number_row(exec, table, column, &mut tuple[..count], &mut buffers.numbers)?;
+        number = super::counters::as_number(&tuple[column]);
         if plan.replace || (buffers.run.is_none() && matches!(plan.source, InsertSource::Query(_))) {
             counters::note_numbers(table, &mut buffers.numbers);
         }
@@ -203,7 +203,7 @@ async fn insert_row(
     if let Some(number) = number {
         counters::carry_auto_increment(exec, table, number);
     }
-    encode_row(table, &frame[..count], buffers);
+    encode_row(table, &tuple[..count], buffers);
     if let Some(run) = &mut buffers.run {
         run.push(&buffers.key, &buffers.row);
         if let Some(id) = generated {
@@ -211,7 +211,7 @@ async fn insert_row(
         }
         return if run.bytes() < RUN_BYTES { Ok(()) } else { insert_run(exec, plan, buffers, done).await };
     }
-    insert_encoded(exec, plan, frame, generated, buffers, done).await?;
+    insert_encoded(exec, plan, tuple, generated, buffers, done).await?;
     if let Some(number) = number {
         counters::auto_increment_is_logged(exec, table, number);
     }
@@ -224,7 +224,7 @@ async fn insert_row(
 async fn insert_encoded(
     exec: &mut Exec<'_>,
     plan: &InsertPlan,
-    frame: &mut [Value],
+    tuple: &mut [Value],
     generated: Option<u64>,
     buffers: &mut Buffers,
     done: &mut Changed,
@@ -235,7 +235,7 @@ async fn insert_encoded(
     loop {
         let orphan = match plan.foreign.as_deref() {
             None => None,
-            Some(foreign) => Box::pin(orphan(exec, foreign, &frame[..count])).await?,
+            Some(foreign) => Box::pin(orphan(exec, foreign, &tuple[..count])).await?,
         };
         let error = match exec.txn.insert(&table.engine, &buffers.key, &buffers.row).await {
             Ok(()) => match orphan {
@@ -278,14 +278,14 @@ async fn insert_encoded(
             done.changed += 1;
             continue;
         }
-        let error = duplicate_entry(table, &error, &frame[..count]);
+        let error = duplicate_entry(table, &error, &tuple[..count]);
         if plan.on_duplicate.is_empty() && !plan.ignore {
             return Err(error);
         }
         buffers.numbers.give_back(generated);
         exec.txn.rollback_to(savepoint).await?;
         if !plan.on_duplicate.is_empty() {
-            return update_duplicate(exec, plan, &pk, frame, &mut buffers.numbers, done).await;
+            return update_duplicate(exec, plan, &pk, tuple, &mut buffers.numbers, done).await;
         }
         exec.eval.warnings.push(WarningLevel::Warning, error);
         return Ok(());
@@ -373,16 +373,16 @@ async fn read_for_subqueries(
     exec: &mut Exec<'_>,
     plan: &InsertPlan,
     pk: &[u8],
-    frame: &mut [Value],
+    tuple: &mut [Value],
 ) -> SqlResult<()> {
     let mode = Read::Locking { lock: RowLock::Exclusive, wait: LockWait::Wait };
     let Some(row) = exec.txn.get(&plan.table.engine, pk, mode).await? else { return Ok(()) };
     if let Ok(view) = RowView::new(&plan.table.layout, &row) {
         let values = view.values();
-        frame[..values.len()].clone_from_slice(&values);
+        tuple[..values.len()].clone_from_slice(&values);
     }
     for nth in &plan.duplicate_subqueries {
-        subquery::run_subquery(exec, &plan.subqueries[*nth], frame).await?;
+        subquery::run_subquery(exec, &plan.subqueries[*nth], tuple).await?;
     }
     Ok(())
 }
@@ -392,23 +392,23 @@ async fn update_duplicate(
     exec: &mut Exec<'_>,
     plan: &InsertPlan,
     pk: &[u8],
-    frame: &mut [Value],
+    tuple: &mut [Value],
     numbers: &mut Numbers,
     done: &mut Changed,
 ) -> SqlResult<()> {
-    exec.session.entry.card.rows().read.add(1);
+    exec.session.entry.status.rows().read.add(1);
     let table = &plan.table;
     let count = table.columns().len();
-    let (old, new) = frame.split_at_mut(count);
+    let (old, new) = tuple.split_at_mut(count);
     new[..count].clone_from_slice(old);
     if !plan.duplicate_subqueries.is_empty() {
-        read_for_subqueries(exec, plan, pk, frame).await?;
+        read_for_subqueries(exec, plan, pk, tuple).await?;
     }
     let mut changed = Changed::default();
     let before = changed;
     let (assignments, foreign) = (plan.on_duplicate.as_slice(), plan.foreign.as_deref());
     let rewrite = Rewrite { table, base: 0, assignments, foreign, ignore: plan.ignore, light: plan.light };
-    apply::update_row(exec, rewrite, pk, frame, &mut changed).await?;
+    apply::update_row(exec, rewrite, pk, tuple, &mut changed).await?;
     if changed.changed > before.changed {
         done.changed += 2;
     } else {

@@ -21,11 +21,11 @@ use turnstile_catalog::row_codec::RowView;
 use turnstile_expr::expr::WarningLevel;
 use turnstile_plan::plan::change::{ChangePlan, ChangeTarget};
 use turnstile_plan::plan::point::{PointShape, conditions};
-use turnstile_plan::plan::query::{Source, Step, TableSource};
+use turnstile_plan::plan::query::{JoinStep, Source, TableSource};
 use turnstile_values::error::{SqlError, SqlResult};
 
 /// The parts of a change of this kind; `None` if it is of another.
-fn target(plan: &ChangePlan) -> Option<(PointShape, &Step, &TableSource, &ChangeTarget)> {
+fn target(plan: &ChangePlan) -> Option<(PointShape, &JoinStep, &TableSource, &ChangeTarget)> {
     let shape = plan.point?;
     let (step, target) = (plan.select.steps.first()?, plan.targets.first()?);
     let Source::Table(source) = &step.source else { return None };
@@ -51,7 +51,7 @@ impl PointDraft {
 
 /// How a row is changed, for the engine's closure.
 struct Decision<'d> {
-    step: &'d Step,
+    step: &'d JoinStep,
     target: &'d ChangeTarget,
     storing: Storing<'d>,
     /// IGNORE
@@ -162,14 +162,14 @@ pub(super) async fn change_point(
 /// The row was read to be changed. One that a scan has found is counted there.
 fn count_read(exec: &Exec<'_>, updated: Updated) {
     if updated != Updated::Missing {
-        exec.session.entry.card.rows().read.add(1);
+        exec.session.entry.status.rows().read.add(1);
     }
 }
 
 fn decision<'e: 'd, 'd>(
     exec: &Exec<'e>,
     plan: &ChangePlan,
-    step: &'d Step,
+    step: &'d JoinStep,
     target: &'d ChangeTarget,
     implied: Option<usize>,
 ) -> Decision<'d> {

@@ -63,9 +63,9 @@ pub fn semaphores(out: &mut String) {
 pub fn row_operations(out: &mut String, db: &Catalog, span: &Span) {
     heading(out, "ROW OPERATIONS");
     let now = &span.now;
-    let gate = db.engine().gate().counts();
-    let waiting = gate.queued + gate.sleeping;
-    let _ = writeln!(out, "{} queries inside InnoDB, {waiting} queries in queue", gate.inside);
+    let mdl = db.engine().gate().counts();
+    let waiting = mdl.queued + mdl.sleeping;
+    let _ = writeln!(out, "{} queries inside InnoDB, {waiting} queries in queue", mdl.inside);
     let _ = writeln!(out, "{} read views open inside InnoDB", now.views);
     let _ = writeln!(out, "Process ID={}, Main thread ID=0 , state=sleeping", std::process::id());
     let _ = writeln!(

@@ -14,7 +14,7 @@ use crate::picture::lock_text::{
 };
 use turnstile_catalog::catalog::Catalog;
 use turnstile_catalog::registry::{Listed, ahead};
-use turnstile_values::cell::Digits;
+use turnstile_values::field::Digits;
 
 /// The heading and the counters.
 pub fn section(out: &mut String, db: &Catalog, span: &Span) {
@@ -82,16 +82,16 @@ fn transaction(out: &mut String, picture: &Activity, one: &Transaction, thread: 
         active_s: picture.now_unix_us.saturating_sub(one.started_unix_us) / 1_000_000,
         operation: request.map_or_else(|| one.operation().unwrap_or_default(), operation_of),
         admission: &admission,
-        tables: if one.is_executing { one.card.tables } else { (0, 0) },
+        tables: if one.is_executing { one.status.tables } else { (0, 0) },
         waits: request.is_some(),
         lock_structs: structs as u32,
         heap_bytes: (structs * turnstile_engine::lock::LOCK_BYTES) as u32,
         row_locks: one.row_locks as u32,
-        undo_records: one.card.undo_records,
+        undo_records: one.status.undo_records,
         thread,
     };
     write_transaction(out, &head);
-    if let Some((high, low)) = one.card.view {
+    if let Some((high, low)) = one.status.view {
         let _ = writeln!(out, "Trx read view will not see trx with id >= {high}, sees < {low}");
     }
 }

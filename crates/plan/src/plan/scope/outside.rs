@@ -101,7 +101,7 @@ impl<'p> Scope<'p> {
         outside.scope.level_of(name, passed).map(|level| level + 1)
     }
 
-    /// How many blocks out the column is that a place of the frame holds.
+    /// How many blocks out the column is that a place of the tuple holds.
     pub fn level_of_place(&self, position: usize) -> Option<usize> {
         if self.column_at(position).is_some() {
             return Some(0);

@@ -34,7 +34,7 @@ pub struct ScopeTable {
     pub name: Box<str>,
     /// Its columns.
     pub columns: Vec<ScopeColumn>,
-    /// Frame position of its first column.
+    /// Tuple position of its first column.
     pub base: usize,
     /// The column that `_rowid` means.
     pub row_id: Option<usize>,
@@ -71,7 +71,7 @@ fn row_id(table: &Table) -> Option<usize> {
 }
 
 impl ScopeTable {
-    /// A base table at a frame position.
+    /// A base table at a tuple position.
     pub fn of(table: &Table, alias: &str, base: usize) -> ScopeTable {
         let columns = table.columns().iter().enumerate().map(|(at, column)| ScopeColumn {
             name: column.name.clone(),
@@ -96,7 +96,7 @@ impl ScopeTable {
         }
     }
 
-    /// Values in a frame.
+    /// Values in a tuple.
     pub fn places(&self) -> std::ops::Range<usize> {
         self.base..self.base + self.columns.len() + usize::from(self.numbered)
     }

@@ -10,7 +10,7 @@ use turnstile_values::types::ColumnType;
 
 use super::super::block::{Block, PlanContext};
 use super::super::grouping::Facts;
-use super::super::query::{CommonBody, CommonRows, QueryPlan, RecursivePlan, Round, Source, Step};
+use super::super::query::{CommonBody, CommonRows, JoinStep, QueryPlan, RecursivePlan, Round, Source};
 use super::super::scope::Outside;
 use super::super::select::{Around, limit_plan};
 use super::super::union;
@@ -185,7 +185,7 @@ fn forced_behind<'q>(one: &'q TableRef, name: &str) -> Option<&'q ast::Name> {
 }
 
 /// Whether the round before is on the optional side of an outer join.
-fn is_optional(steps: &[Step], inside: bool) -> bool {
+fn is_optional(steps: &[JoinStep], inside: bool) -> bool {
     steps.iter().any(|step| match &step.source {
         Source::Common(CommonRows::Previous(_)) => inside || step.left_join,
         Source::Group(members) => is_optional(members, true),

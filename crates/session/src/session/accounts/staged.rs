@@ -1,7 +1,7 @@
 //! The accounts that one statement changes: staged first, then made durable in one transaction and seen
 //! together, or not at all.
 //!
-//! Staging is the only way to change an account, and a stage holds the gate of all accounts from its
+//! Staging is the only way to change an account, and a stage holds the metadata lock of all accounts from its
 //! beginning to its end: what a statement has read nobody else changes before it has written. So one place
 //! asks whether an account may be changed: one that holds SYSTEM_USER is changed by those who hold it too.
 //! Else whoever may create accounts could take over every other.
@@ -41,7 +41,7 @@ impl Staged {
 /// Begins to change accounts, once nobody else does.
 pub(super) async fn stage(session: &mut Session) -> SqlResult<Staged> {
     let db = session.database().clone();
-    let changing = db.accounts().begin_change(&mut transaction::gate_patience(session)).await?;
+    let changing = db.accounts().begin_change(&mut transaction::metadata_patience(session)).await?;
     Ok(Staged { changes: BTreeMap::new(), slice: Slice::default(), paced: 0, changing })
 }
 

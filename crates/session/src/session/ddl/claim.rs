@@ -1,6 +1,6 @@
 //! Holding the names that a statement gives, until everybody sees who has them ([`crate::mdl::names`]).
 
-use turnstile_engine::session_card::WaitingFor;
+use turnstile_engine::session_status::WaitingFor;
 
 use super::super::Session;
 use crate::dictionary::TableName;
@@ -27,17 +27,17 @@ pub(super) fn parents(named: &[TableName]) -> impl Iterator<Item = Claim> {
 /// them from then on stays so.
 pub(super) async fn claim(session: &mut Session, mut claims: Vec<Claim>, holds: &[Hold]) -> SqlResult<()> {
     in_order(&mut claims);
-    let card = session.entry.card.clone();
-    let _note = card.waits(WaitingFor::Definition);
-    let mut patience = transaction::gate_patience(session);
+    let status = session.entry.status.clone();
+    let _note = status.waits(WaitingFor::Definition);
+    let mut patience = transaction::metadata_patience(session);
     holds.iter().for_each(|hold| patience.also_holds(hold));
     let (mut claimed, mut slice) = (Vec::with_capacity(claims.len()), Slice::default());
     for (name, mode) in claims {
         slice.breathe().await;
-        let gate = session.db.names().gate(&name);
+        let mdl = session.db.names().mdl(&name);
         let hold = match mode {
-            Mode::Exclusive => gate.lock(mode, &mut patience).await?,
-            _ => gate.enter(mode, false, &mut patience).await?,
+            Mode::Exclusive => mdl.lock(mode, &mut patience).await?,
+            _ => mdl.enter(mode, false, &mut patience).await?,
         };
         patience.also_holds(&hold);
         claimed.push(hold);

@@ -14,7 +14,7 @@ use crate::dictionary::check::verify;
 use crate::dictionary::{Column, DefaultValue, Table};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::change::apply::{Storing, duplicate_entry};
-use crate::exec::tail::FrameRow;
+use crate::exec::tail::TupleRow;
 use crate::row_codec::RowView;
 use crate::session::statement;
 use crate::types::ColumnType;
@@ -45,7 +45,7 @@ pub(super) fn copy_txn(session: &Session) -> Txn {
         autocommit: false,
         lock_wait_timeout_ms: session.settings.row_lock_wait_ms,
         interrupt: session.interrupt.clone(),
-        card: session.entry.card.clone(),
+        status: session.entry.status.clone(),
     })
 }
 
@@ -195,11 +195,11 @@ fn convert(
         }
         for (column, _) in &new.computed_defaults {
             if matches!(origins[*column], Origin::Default) {
-                values[*column] = storing.default_in(new, *column, &FrameRow(&values))?;
+                values[*column] = storing.default_in(new, *column, &TupleRow(&values))?;
             }
         }
         storing.generate(new, &mut values)?;
-        verify(&new.checks, &FrameRow(&values), eval)?;
+        verify(&new.checks, &TupleRow(&values), eval)?;
         Ok(values)
     })
 }

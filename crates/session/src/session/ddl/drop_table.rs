@@ -92,7 +92,7 @@ pub(super) async fn truncate(session: &mut Session, name: &TableName) -> SqlResu
     let made_by = session.db.save_tables(&[&definition]).await?;
     let counters = Counters::fresh();
     counters.rows.store(0, Ordering::Relaxed);
-    let empty = Table::new(definition, table.gate.clone(), counters).made_by(made_by);
+    let empty = Table::new(definition, table.mdl.clone(), counters).made_by(made_by);
     session.db.dictionary().put_table(Arc::new(empty));
     drop(hold);
     let secondary = table.keys().iter().filter(|key| !key.primary).map(|key| key.index);

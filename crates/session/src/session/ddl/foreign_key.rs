@@ -7,14 +7,14 @@
 //! | CREATE TABLE, RENAME to a name that is a parent already | its children | they have to fit it |
 //! | RENAME TABLE, new names of columns | its children | their definitions name it |
 //!
-//! Gates are taken in the order of the tables' names. All definitions that a statement changes become durable
-//! in one transaction.
+//! Metadata locks are taken in the order of the tables' names. All definitions that a statement changes
+//! become durable in one transaction.
 
 use std::collections::HashSet;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use turnstile_engine::session_card::WaitingFor;
+use turnstile_engine::session_status::WaitingFor;
 use turnstile_engine::{Read, ScanIndex, ScanSpec, Txn, Visit};
 
 use super::super::Session;
@@ -81,17 +81,17 @@ pub(super) async fn take_all_alone(
     }
     loop {
         let mut holds: Vec<Hold> = Vec::new();
-        let card = session.entry.card.clone();
-        let _note = card.waits(WaitingFor::Definition);
-        let mut patience = transaction::gate_patience(session);
+        let status = session.entry.status.clone();
+        let _note = status.waits(WaitingFor::Definition);
+        let mut patience = transaction::metadata_patience(session);
         let mut slice = Slice::default();
         for table in tables() {
             slice.breathe().await;
-            holds.push(table.gate.lock(Mode::Exclusive, &mut patience).await?);
+            holds.push(table.mdl.lock(Mode::Exclusive, &mut patience).await?);
         }
         drop(patience);
         let now = tables();
-        let same = |(hold, table): (&Hold, &Arc<Table>)| Arc::ptr_eq(hold.gate(), &table.gate);
+        let same = |(hold, table): (&Hold, &Arc<Table>)| Arc::ptr_eq(hold.mdl(), &table.mdl);
         if now.len() == holds.len() && holds.iter().zip(&now).all(same) {
             return Ok(holds);
         }

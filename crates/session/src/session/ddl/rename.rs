@@ -96,7 +96,7 @@ pub(super) async fn rename_tables(session: &mut Session, pairs: &[(TableName, Ta
     let mut now = alter::changed_tables(session, &others);
     now.extend(tables.into_iter().map(|(old, definition)| {
         relief::worked();
-        Arc::new(Table::new(definition, old.gate.clone(), old.counters.clone()))
+        Arc::new(Table::new(definition, old.mdl.clone(), old.counters.clone()))
     }));
     let was: Vec<FullName> = moves.iter().map(|one| one.was.clone()).collect();
     session.db.dictionary().replace_tables(&was, now);

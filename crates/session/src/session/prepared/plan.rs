@@ -28,7 +28,7 @@ const DERIVATIONS_MAX: usize = 4;
 const PLANS_MAX: usize = 4;
 
 /// What the values are to a statement on rows that keeps no plan: their kinds, and they themselves where
-/// they are converted. The gates must be held.
+/// they are converted. The metadata locks must be held.
 pub fn taken(
     session: &Session,
     statement: &ast::Statement,
@@ -47,8 +47,8 @@ pub fn taken(
     })
 }
 
-/// What the parameters of a statement are by where they stand, and its plan with them. The gates must be
-/// held.
+/// What the parameters of a statement are by where they stand, and its plan with them. The metadata locks
+/// must be held.
 #[cold]
 pub(super) fn derive(session: &Session, statement: &Statement) -> SqlResult<RowPlan> {
     let nulls = vec![Value::Null; statement.params];
@@ -77,8 +77,8 @@ pub(super) fn derive(session: &Session, statement: &Statement) -> SqlResult<RowP
     Ok(plan)
 }
 
-/// The plan of a statement for these values, made anew if what it depends on has changed. The gates must
-/// be held.
+/// The plan of a statement for these values, made anew if what it depends on has changed. The metadata locks
+/// must be held.
 pub(super) fn kept_plan(session: &Session, prepared: &Statement, params: &[Value]) -> SqlResult<Planned> {
     let version = session.db.dictionary().version();
     let locks_reads = reads::locks_reads(session, prepared.reads);

@@ -43,7 +43,7 @@ pub(super) fn open_tables(session: &Session, schema: Option<&str>) -> Table {
     let here =
         |one: &Arc<crate::dictionary::Table>| schema.is_none_or(|schema| *schema == *one.definition.schema);
     for one in catalog::all_tables(&session.db, &session.state).iter().filter(|one| here(one)) {
-        let in_use = i64::try_from(one.gate.users()).unwrap_or(i64::MAX);
+        let in_use = i64::try_from(one.mdl.users()).unwrap_or(i64::MAX);
         let names = [text(&one.definition.schema), text(one.name())];
         table.rows.push(names.into_iter().chain([Value::Int(in_use), Value::Int(0)]).collect());
     }

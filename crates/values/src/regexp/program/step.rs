@@ -29,7 +29,7 @@ pub(super) fn is_within(ranges: &[(char, char)], letter: char) -> bool {
 }
 
 /// One step; unless it says otherwise, the next one follows.
-pub enum Step {
+pub enum Instruction {
     One(One),
     /// As many as there are, then one less after the other.
     Run {

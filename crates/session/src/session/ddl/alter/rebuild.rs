@@ -53,7 +53,7 @@ pub fn put_others(session: &Session, others: &[Definition]) {
 pub fn changed_tables(session: &Session, definitions: &[Definition]) -> Vec<Arc<Table>> {
     let changed = |definition: &Definition| {
         let old = session.db.dictionary().find(&definition.schema, &definition.name)?;
-        let new = Table::new(definition.clone(), old.gate.clone(), old.counters.clone());
+        let new = Table::new(definition.clone(), old.mdl.clone(), old.counters.clone());
         Some(Arc::new(new.made_by(old.made_by)))
     };
     definitions.iter().filter_map(changed).collect()
@@ -74,7 +74,7 @@ pub(super) async fn redefine(session: &mut Session, table: &Table, work: &mut Al
     let made_by = save_altered(session, work).await?;
     auto_increment::set_counter(session, table, work).await?;
     let counters = table.counters.clone();
-    let changed = Table::new(work.definition.clone(), table.gate.clone(), counters);
+    let changed = Table::new(work.definition.clone(), table.mdl.clone(), counters);
     let changed = changed.made_by(if built { made_by } else { table.made_by });
     session.db.dictionary().put_table(Arc::new(changed));
     put_others(session, &work.others);
@@ -93,7 +93,7 @@ async fn build_indexes(session: &mut Session, table: &Table, work: &mut Alterati
         key.index = session.db.engine().create_index()?;
         made.push(key.index);
     }
-    let new = Table::new(work.definition.clone(), table.gate.clone(), table.counters.clone());
+    let new = Table::new(work.definition.clone(), table.mdl.clone(), table.counters.clone());
     for &tree in &made {
         let Some(nth) = new.engine.secondaries.iter().position(|one| one.id == tree) else { continue };
         if let Err(error) = session.db.engine().clone().build_secondary(&new.engine, nth).await {
@@ -123,7 +123,7 @@ pub(super) async fn rebuild(session: &mut Session, table: &Table, work: &mut Alt
     if work.definition.keys.first().is_none_or(|key| !key.primary) && table.primary().is_some() {
         counters.row_id.store(1, Ordering::Relaxed);
     }
-    let new = Table::new(work.definition.clone(), table.gate.clone(), counters.clone());
+    let new = Table::new(work.definition.clone(), table.mdl.clone(), counters.clone());
     let origin = |(column, old): (&Column, &Option<usize>)| match old {
         Some(at)
             if table.columns()[*at].kind == column.kind
@@ -153,7 +153,7 @@ pub(super) async fn rebuild(session: &mut Session, table: &Table, work: &mut Alt
     auto_increment::move_counter(session, table, &new, work).await?;
     let made_by = save_altered(session, work).await?;
     // Under its new name, if it gets one.
-    let new = Table::new(work.definition.clone(), table.gate.clone(), counters.clone()).made_by(made_by);
+    let new = Table::new(work.definition.clone(), table.mdl.clone(), counters.clone()).made_by(made_by);
     counters.rows.store(copied, Ordering::Relaxed);
     session.db.dictionary().put_table(Arc::new(new));
     put_others(session, &work.others);

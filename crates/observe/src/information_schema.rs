@@ -3,7 +3,7 @@
 //! few hundred entries.
 //!
 //! What monitoring tools ask for again and again (sessions, transactions, locks, counters, the thread pool)
-//! is written line by line from where it lies ([`write()`], [`turnstile_values::cell`]); catalogs and the
+//! is written line by line from where it lies ([`write()`], [`turnstile_values::field`]); catalogs and the
 //! like are lists of values.
 
 use crate::status::Observed;
@@ -11,8 +11,8 @@ use turnstile_catalog::accounts::Privileges;
 use turnstile_catalog::catalog::Catalog;
 use turnstile_catalog::session_state::SessionState;
 use turnstile_catalog::virtual_table::VirtualTable;
-use turnstile_values::cell::{Cell, Lines};
 use turnstile_values::error::SqlResult;
+use turnstile_values::field::{FieldRef, RowWriter};
 use turnstile_values::memory::Charge;
 use turnstile_values::memory::Metered;
 use turnstile_values::value::Value;
@@ -54,7 +54,7 @@ pub fn rows(
 ) -> SqlResult<Vec<Vec<Value>>> {
     let mut rows = Vec::new();
     write(table, db, session, &mut |line| {
-        let row: Vec<Value> = line.iter().map(|cell| cell.to_value()).collect();
+        let row: Vec<Value> = line.iter().map(|field| field.to_value()).collect();
         charge.add_row(&row)?;
         session.work(ROW_BYTES)?;
         rows.push(row);
@@ -71,7 +71,7 @@ pub fn write(
     table: VirtualTable,
     db: &Observed,
     session: &SessionState,
-    out: &mut Lines<'_>,
+    out: &mut RowWriter<'_>,
 ) -> SqlResult<()> {
     use VirtualTable as V;
     table.check_access(&session.rights())?;
@@ -96,7 +96,7 @@ pub fn write(
         V::ThreadPoolWaits => thread_pool::waits(db, out),
         other => {
             for row in listed(other, db, session)? {
-                out(&row.iter().map(Cell::Value).collect::<Vec<_>>())?;
+                out(&row.iter().map(FieldRef::Value).collect::<Vec<_>>())?;
             }
             Ok(())
         }

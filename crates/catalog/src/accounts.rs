@@ -1,4 +1,4 @@
-#![doc = include_str!("README.md")]
+#![doc = include_str!("accounts/README.md")]
 
 mod grants;
 pub mod hash;
@@ -10,7 +10,7 @@ mod roles;
 mod row;
 mod table_rights;
 
-use crate::mdl::{Gate, Hold, Mode, Patience};
+use crate::mdl::{Hold, MetadataLock, Mode, Patience};
 pub use grants::grants;
 use parking_lot::{Mutex, RwLock};
 pub use pattern::{like, matches};
@@ -254,7 +254,7 @@ pub struct Accounts {
     /// `mandatory_roles`
     mandatory: RwLock<Arc<[AccountName]>>,
     /// Statements that change accounts take it exclusively.
-    gate: Arc<Gate>,
+    mdl: Arc<MetadataLock>,
     decoy: OnceLock<Decoy>,
 }
 
@@ -272,7 +272,7 @@ impl Default for Accounts {
             by_name: RwLock::default(),
             version: AtomicU64::new(1),
             mandatory: RwLock::new(Arc::new([])),
-            gate: Arc::default(),
+            mdl: Arc::default(),
             decoy: OnceLock::new(),
         }
     }
@@ -344,7 +344,7 @@ impl Accounts {
 
     /// The right to change accounts, once nobody else has it.
     pub async fn begin_change(&self, patience: &mut Patience<'_>) -> SqlResult<Changing> {
-        Ok(Changing { _gate: self.gate.lock(Mode::Exclusive, patience).await? })
+        Ok(Changing { _gate: self.mdl.lock(Mode::Exclusive, patience).await? })
     }
 
     /// Takes over the changes of one statement; None: the account is gone.
@@ -378,7 +378,9 @@ pub struct Changing {
 impl Changing {
     /// Of accounts that nobody else knows.
     fn alone() -> Changing {
-        Changing { _gate: Arc::<Gate>::default().try_lock_for_user().expect("a new gate is free") }
+        Changing {
+            _gate: Arc::<MetadataLock>::default().try_lock_for_user().expect("a new metadata lock is free"),
+        }
     }
 }
 

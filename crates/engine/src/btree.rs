@@ -1,4 +1,4 @@
-#![doc = include_str!("README.md")]
+#![doc = include_str!("btree/README.md")]
 
 pub mod adaptive_hash;
 mod descend;

@@ -1,4 +1,4 @@
-#![doc = include_str!("README.md")]
+#![doc = include_str!("wal/README.md")]
 
 mod control;
 pub mod fuzz;

@@ -1,4 +1,4 @@
-#![doc = include_str!("README.md")]
+#![doc = include_str!("row/README.md")]
 
 /// Runs a synchronous attempt until it needs no page that is not in memory: drop everything, await the page,
 /// run again. Locks are not short meanwhile. A kill ends the wait. The wait is in a box, so that statements

@@ -1,4 +1,4 @@
-#![doc = include_str!("README.md")]
+#![doc = include_str!("page/README.md")]
 
 pub mod checksum;
 pub mod edit;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use rustc_hash::FxHashMap;
 use turnstile_engine::Txn;
 use turnstile_engine::interrupt::Interrupt;
-use turnstile_engine::session_card::Operation;
+use turnstile_engine::session_status::Operation;
 use turnstile_engine::yield_now::{SLICE, Slice};
 use turnstile_sys::relief;
 
@@ -81,8 +81,8 @@ pub struct Exec<'e> {
     pub eval: &'e EvalContext<'e>,
     /// KILL.
     pub interrupt: &'e Arc<Interrupt>,
-    /// What the session holds at metadata gates, besides locks that users have named.
-    pub gates: [&'e [Hold]; 3],
+    /// What the session holds of metadata locks, besides locks that users have named.
+    pub metadata_locks: [&'e [Hold]; 3],
     /// Made when there is something to keep: most statements have no such parts.
     keeping: Option<Box<Keeping>>,
     slice: Slice,
@@ -111,7 +111,7 @@ impl<'e> Exec<'e> {
             txn,
             eval,
             interrupt,
-            gates: [&[]; 3],
+            metadata_locks: [&[]; 3],
             keeping: None,
             slice: Slice::default(),
             paced: 0,
@@ -142,7 +142,7 @@ impl<'e> Exec<'e> {
     }
 
     /// Called for every row that is joined, changed, inserted or passed on: rows kept in memory cost no page
-    /// access, where a statement otherwise notices KILL and gives way.
+    /// access, where a statement otherwise notices KILL and yields.
     async fn pace(&mut self) -> SqlResult<()> {
         self.paced += 1;
         if self.paced >= self.pace_rows || self.session.has_worked() {

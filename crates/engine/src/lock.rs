@@ -1,4 +1,4 @@
-#![doc = include_str!("README.md")]
+#![doc = include_str!("lock/README.md")]
 #![forbid(unsafe_code)]
 
 mod deadlock;

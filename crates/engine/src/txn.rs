@@ -1,4 +1,4 @@
-#![doc = include_str!("README.md")]
+#![doc = include_str!("txn/README.md")]
 
 pub mod admitted;
 pub mod counters;

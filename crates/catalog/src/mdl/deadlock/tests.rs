@@ -1,4 +1,4 @@
-//! Circles against a plain search of the whole graph.
+//! Cycles against a plain search of the whole graph.
 use std::collections::BTreeSet;
 use std::task::Waker;
 
@@ -21,30 +21,30 @@ fn is_victim(place: &Place<'_>) -> bool {
 
 #[test]
 fn two_transactions_and_two_definitions() {
-    let waits = GateWaits::default();
+    let waits = MetadataWaits::default();
     let waker = Waker::noop();
     let ddl_a = waits.join(1, Want::Nobody, &[(1, Mode::Exclusive)], waker);
     let ddl_b = waits.join(2, Want::Nobody, &[(2, Mode::Exclusive)], waker);
     let first = waits.join(2, Want::Read, &[(1, Mode::Read)], waker);
-    assert!(![&ddl_a, &ddl_b, &first].into_iter().any(is_victim), "no circle yet");
+    assert!(![&ddl_a, &ddl_b, &first].into_iter().any(is_victim), "no cycle yet");
     let second = waits.join(1, Want::Write, &[(2, Mode::Write)], waker);
-    assert!(is_victim(&second), "of equals the one that closes the circle");
+    assert!(is_victim(&second), "of equals the one that closes the cycle");
     assert!(![&ddl_a, &ddl_b, &first].into_iter().any(is_victim), "one is enough");
 }
 
 #[test]
 fn definitions_survive_rows() {
-    let waits = GateWaits::default();
+    let waits = MetadataWaits::default();
     let waker = Waker::noop();
     let rows = waits.join(1, Want::Write, &[(2, Mode::Write)], waker);
     let locks = [(1, Mode::ReadLock), (2, Mode::ReadLock)];
     let tables = waits.join(2, Want::NoWriters, &locks, waker);
-    assert!(is_victim(&rows) && !is_victim(&tables), "it closed the circle, but weighs more");
+    assert!(is_victim(&rows) && !is_victim(&tables), "it closed the cycle, but weighs more");
 }
 
 #[test]
 fn a_wait_that_was_left_is_in_nobodys_way() {
-    let waits = GateWaits::default();
+    let waits = MetadataWaits::default();
     let waker = Waker::noop();
     let left = waits.join(2, Want::Nobody, &[(1, Mode::Read), (2, Mode::Exclusive)], waker);
     drop(left);
@@ -52,9 +52,9 @@ fn a_wait_that_was_left_is_in_nobodys_way() {
     assert!(!is_victim(&stays));
 }
 
-/// Whether a circle is among waits that have not lost: whoever waits for nobody is taken away until nobody
+/// Whether a cycle is among waits that have not lost: whoever waits for nobody is taken away until nobody
 /// can be.
-fn has_circle(waits: &GateWaits) -> bool {
+fn has_cycle(waits: &MetadataWaits) -> bool {
     let notes = waits.notes.lock();
     let mut left: BTreeSet<u64> = notes.by_number.keys().copied().collect();
     loop {
@@ -67,7 +67,7 @@ fn has_circle(waits: &GateWaits) -> bool {
     }
 }
 
-fn reaches_itself(waits: &GateWaits, start: u64) -> bool {
+fn reaches_itself(waits: &MetadataWaits, start: u64) -> bool {
     let notes = waits.notes.lock();
     let (mut seen, mut next) = (BTreeSet::new(), vec![start]);
     while let Some(at) = next.pop() {
@@ -77,11 +77,11 @@ fn reaches_itself(waits: &GateWaits, start: u64) -> bool {
 }
 
 #[test]
-fn every_circle_is_broken_and_nothing_else() {
+fn every_cycle_is_broken_and_nothing_else() {
     let (mut victims, mut rounds) = (0, 0);
     for seed in 0..400 {
         let mut random = seed;
-        let waits = GateWaits::default();
+        let waits = MetadataWaits::default();
         let mut places: Vec<Place<'_>> = Vec::new();
         for _ in 0..30 {
             rounds += 1;
@@ -96,10 +96,10 @@ fn every_circle_is_broken_and_nothing_else() {
             let wants = [Want::Read, Want::Write, Want::WriteToo, Want::NoWriters, Want::Nobody];
             let want = wants[draw(&mut random, 5) as usize];
             let before: Vec<bool> = places.iter().map(is_victim).collect();
-            let gate = draw(&mut random, 5) as usize;
+            let mdl = draw(&mut random, 5) as usize;
             // Without the new wait there was none, so who loses now was in one with it.
-            places.push(waits.join(gate, want, &holds, Waker::noop()));
-            assert!(!has_circle(&waits), "seed {seed}: a circle is left");
+            places.push(waits.join(mdl, want, &holds, Waker::noop()));
+            assert!(!has_cycle(&waits), "seed {seed}: a cycle is left");
             let is_new = |at: &usize| is_victim(&places[*at]) && !before.get(*at).is_some_and(|was| *was);
             let lost: Vec<usize> = (0..places.len()).filter(is_new).collect();
             for at in &lost {
@@ -107,7 +107,7 @@ fn every_circle_is_broken_and_nothing_else() {
                     note.victim = false;
                 }
             }
-            // All put back, each is in a circle.
+            // All put back, each is in a cycle.
             assert!(lost.iter().all(|at| reaches_itself(&waits, places[*at].number)), "seed {seed}");
             victims += lost.len();
             lost.into_iter().rev().for_each(|at| drop(places.remove(at)));

@@ -2,8 +2,8 @@
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `scope` | names, and the frame they point into |
-//! | `block`, `inner` | one query block being bound: sub-queries and aggregates get places in the frame |
+//! | `scope` | names, and the tuple they point into |
+//! | `block`, `inner` | one query block being bound: sub-queries and aggregates get places in the tuple |
 //! | `from` | FROM to a list of tables with conditions |
 //! | `with` | WITH: queries with names |
 //! | `access` | which key a table is read by |

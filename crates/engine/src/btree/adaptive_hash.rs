@@ -1,4 +1,4 @@
-#![doc = include_str!("README.md")]
+#![doc = include_str!("adaptive_hash/README.md")]
 
 mod cells;
 

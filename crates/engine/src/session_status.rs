@@ -1,4 +1,4 @@
-//! A session's card: what its transactions write about themselves while they run, for people who look. It
+//! A session's status: what its transactions write about themselves while they run, for monitoring. It
 //! outlives each transaction, so that beginning one costs no entry in a shared list: whoever looks walks the
 //! sessions and reads their cards. Everything in it is written by the session alone, relaxed; a reader sees a
 //! picture that may be a moment old, and may see the fields of one transaction beside those of the next.
@@ -13,13 +13,13 @@
 //!   view_*         the read view is opened; end                     the transaction
 //!   operation      a statement begins and ends, commit, rollback,   both
 //!                  around a wait for a row lock
-//!   wait           a wait begins, a wait ends                       whoever waits ([`SessionCard::waits`])
+//!   wait           a wait begins, a wait ends                       whoever waits ([`SessionStatus::waits`])
 //!   rows           rows are read and changed, a transaction ends    the transaction; they only grow ([`crate::tally`])
 //!   lock_memory    the session begins                               the host; it never changes
 //! ```
 //! Locks are not here: the lock table knows them, by the connection's number.
 
-use crate::admission::Standing;
+use crate::admission::AdmissionState;
 use crate::error::Result;
 use crate::isolation::Isolation;
 use crate::tally::RowCounts;
@@ -92,9 +92,9 @@ pub enum WaitingFor {
 
 /// One per session; handed to the engine with the options of each transaction.
 #[derive(Debug, Default)]
-pub struct SessionCard {
+pub struct SessionStatus {
     connection: u64,
-    standing: Arc<Standing>,
+    admission: Arc<AdmissionState>,
     started_us: AtomicU64,
     txn_id: AtomicU64,
     undo_records: AtomicU64,
@@ -118,7 +118,7 @@ pub trait LockMemory: std::fmt::Debug + Send + Sync {
     fn give_back(&self, bytes: u64);
 }
 
-/// A transaction as its card tells it.
+/// A transaction as its status tells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TxnPicture {
     /// A statement has begun in it, and it has not ended.
@@ -149,10 +149,10 @@ const READ_ONLY: u8 = 4;
 const AUTOCOMMIT: u8 = 8;
 const OPEN: u8 = 16;
 
-impl SessionCard {
-    /// The card of a connection. Number 0 is nobody's: an embedding program, or work of the server's own.
+impl SessionStatus {
+    /// The status of a connection. Number 0 is nobody's: an embedding program, or work of the server's own.
     pub fn new(connection: u64) -> Self {
-        SessionCard { connection, ..Self::default() }
+        SessionStatus { connection, ..Self::default() }
     }
 
     /// The connection's number (the thread id of InnoDB's views).
@@ -163,8 +163,8 @@ impl SessionCard {
 
     /// Where the session stands with the admission gate.
     #[inline]
-    pub fn standing(&self) -> &Arc<Standing> {
-        &self.standing
+    pub fn admission(&self) -> &Arc<AdmissionState> {
+        &self.admission
     }
 
     /// Has the memory of its transactions' locks counted, from its beginning to its end by the same;
@@ -255,7 +255,7 @@ impl SessionCard {
     /// `fetching rows, thread declared inside InnoDB 383`. Who waits to be let in does nothing else.
     pub fn activity(&self) -> String {
         use crate::admission::Place;
-        let (doing, place) = (self.operation().text(), self.standing.place());
+        let (doing, place) = (self.operation().text(), self.admission.place());
         match place {
             Place::Outside => doing.to_owned(),
             Place::Inside(_) if doing.is_empty() => place.to_string(),
@@ -273,7 +273,7 @@ impl SessionCard {
     /// Notes a wait until the value returned is dropped.
     pub fn waits(&self, what: WaitingFor) -> WaitNote<'_> {
         self.wait.store(what as u8, Ordering::Relaxed);
-        WaitNote { card: self }
+        WaitNote { status: self }
     }
 
     /// What the session waits for.
@@ -293,7 +293,7 @@ impl SessionCard {
         self.started_us.load(Ordering::Relaxed)
     }
 
-    /// The card as it is now.
+    /// The status as it is now.
     pub fn picture(&self) -> TxnPicture {
         let load = |field: &AtomicU64| field.load(Ordering::Relaxed);
         let options = self.options.load(Ordering::Relaxed);
@@ -320,16 +320,16 @@ impl SessionCard {
     }
 }
 
-/// A wait that is noted on a card; it ends when this is dropped.
+/// A wait that is noted on a status; it ends when this is dropped.
 #[derive(Debug)]
 #[must_use = "the note goes when it is dropped"]
 pub struct WaitNote<'c> {
-    card: &'c SessionCard,
+    status: &'c SessionStatus,
 }
 
 impl Drop for WaitNote<'_> {
     fn drop(&mut self) {
-        self.card.wait.store(WaitingFor::Nothing as u8, Ordering::Relaxed);
+        self.status.wait.store(WaitingFor::Nothing as u8, Ordering::Relaxed);
     }
 }
 
@@ -339,23 +339,23 @@ mod tests {
 
     #[test]
     fn nothing_of_a_transaction_is_left_for_the_next() {
-        let card = SessionCard::new(7);
-        assert!(!card.picture().open);
-        card.begin(5, Isolation::ReadCommitted, true, true);
-        card.set_view(3, 9);
-        card.set_txn_id(11);
-        card.set_undo_records(4);
-        let seen = card.picture();
+        let status = SessionStatus::new(7);
+        assert!(!status.picture().open);
+        status.begin(5, Isolation::ReadCommitted, true, true);
+        status.set_view(3, 9);
+        status.set_txn_id(11);
+        status.set_undo_records(4);
+        let seen = status.picture();
         assert_eq!((seen.open, seen.read_only, seen.autocommit), (true, true, true));
         assert_eq!((seen.txn_id, seen.undo_records, seen.view), (11, 4, Some((9, 3))));
         assert_eq!((seen.started_us, seen.isolation), (5, Isolation::ReadCommitted));
-        card.note(Operation::Committing);
-        assert!(!card.waits_for_log(), "it has not ended");
-        card.end();
-        assert!(card.waits_for_log() && !card.picture().open);
-        card.note(Operation::None);
-        card.begin(6, Isolation::RepeatableRead, false, false);
-        let seen = card.picture();
+        status.note(Operation::Committing);
+        assert!(!status.waits_for_log(), "it has not ended");
+        status.end();
+        assert!(status.waits_for_log() && !status.picture().open);
+        status.note(Operation::None);
+        status.begin(6, Isolation::RepeatableRead, false, false);
+        let seen = status.picture();
         assert_eq!((seen.open, seen.read_only, seen.autocommit), (true, false, false));
         assert_eq!((seen.txn_id, seen.undo_records, seen.view), (0, 0, None));
         assert_eq!(seen.isolation, Isolation::RepeatableRead);
@@ -363,10 +363,10 @@ mod tests {
 
     #[test]
     fn a_wait_is_noted_until_it_ends() {
-        let card = SessionCard::new(7);
-        let note = card.waits(WaitingFor::TableLock);
-        assert_eq!(card.waiting_for(), WaitingFor::TableLock);
+        let status = SessionStatus::new(7);
+        let note = status.waits(WaitingFor::TableLock);
+        assert_eq!(status.waiting_for(), WaitingFor::TableLock);
         drop(note);
-        assert_eq!(card.waiting_for(), WaitingFor::Nothing);
+        assert_eq!(status.waiting_for(), WaitingFor::Nothing);
     }
 }

@@ -1,4 +1,4 @@
-//! Long statements give way: each of these runs for many milliseconds without ever having to wait, and must
+//! Long statements yield: each of these runs for many milliseconds without ever having to wait, and must
 //! let its worker's other sessions in meanwhile. The same statements show that working in pieces gives the
 //! right result.
 
@@ -19,7 +19,7 @@ pub fn worked() -> i64 {
     time.tv_sec * 1000 + time.tv_nsec / 1_000_000
 }
 
-/// Runs a statement that has to give way at least once, and once in [`EVERY_MS`] of its work on an average:
+/// Runs a statement that has to yield at least once, and once in [`EVERY_MS`] of its work on an average:
 /// neither a fast machine, which ends it in fewer slices, nor a slow one changes the verdict. What it gave.
 fn run_in_slices(session: &mut turnstile_session::Session, statement: &str) -> String {
     let mut out = Text::default();
@@ -36,7 +36,7 @@ fn run_in_slices(session: &mut turnstile_session::Session, statement: &str) -> S
     }
     let took = worked() - begun;
     let enough = pauses > 0 && pauses + 1 >= took / EVERY_MS;
-    assert!(enough, "{statement:.60} gave way {pauses} times only in {took} ms");
+    assert!(enough, "{statement:.60} yielded {pauses} times only in {took} ms");
     out.text
 }
 

@@ -1,27 +1,27 @@
-//! Circles of sessions that wait at metadata gates for each other, found the moment they close.
+//! Cycles of sessions that wait for metadata locks for each other, found the moment they close.
 //!
-//! A gate counts its holders and does not know them, so that holding it costs one addition. But who is in a
-//! circle waits, and who waits has time: it writes down here at which gate it waits, for what, and what it
-//! holds. While the note is here the session sleeps, so it takes and gives up nothing, and the note stays
-//! true; it goes before the session goes on.
+//! A metadata lock counts its holders and does not know them, so that holding it costs one addition. But who
+//! is in a cycle waits, and who waits has time: it writes down here which metadata lock it waits for, for
+//! what, and what it holds. While the note is here the session sleeps, so it takes and gives up nothing, and
+//! the note stays true; it goes before the session goes on.
 //!
-//! **An edge** leads from a wait to every other wait whose session holds the gate in a mode that is in the
-//! way. An announced `Exclusive` or `ReadLock` counts as held: it turns newcomers away as one that is
+//! **An edge** leads from a wait to every other wait whose session holds the metadata lock in a mode that is
+//! in the way. An announced `Exclusive` or `ReadLock` counts as held: it turns newcomers away as one that is
 //! granted.
 //!
-//! **Every circle is found.** Each wait of it was written down, under the mutex here, before its session
-//! looked for a circle; the one that was written down last finds the others. **Nothing else is found:** notes
+//! **Every cycle is found.** Each wait of it was written down, under the mutex here, before its session
+//! looked for a cycle; the one that was written down last finds the others. **Nothing else is found:** notes
 //! that are here together under the mutex are waits of that moment, and their holds are held at that moment.
 //!
 //! **The victim** is who loses least, as in MySQL: statements on rows before GET_LOCK, and that before DDL
-//! and LOCK TABLES; of equals the one that closed the circle, or is next to it. It gets error 1213; a
+//! and LOCK TABLES; of equals the one that closed the cycle, or is next to it. It gets error 1213; a
 //! transaction is rolled back by that, unless the statement is its first and can give back what it holds and
 //! begin again (the session does that).
 //!
 //! **Cost.** Nothing for who does not wait. A wait looks only if its session holds something, and a look
 //! takes time with the number of waits times the length of what it follows.
 //!
-//! Circles of which a part is a wait for a row or a table lock of the engine are not seen here, nor by MySQL;
+//! Cycles of which a part is a wait for a row or a table lock of the engine are not seen here, nor by MySQL;
 //! `innodb_lock_wait_timeout` ends them.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -32,7 +32,7 @@ use turnstile_sys::ranked::RankedMutex;
 use super::Mode;
 use crate::rank;
 
-/// What a session waits for at a gate.
+/// What a session waits for at a metadata lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Want {
     /// To read.
@@ -79,7 +79,7 @@ impl Want {
 
 #[derive(Debug)]
 struct Note {
-    gate: usize,
+    mdl: usize,
     want: Want,
     holds: Vec<(usize, Mode)>,
     victim: bool,
@@ -92,29 +92,29 @@ struct Notes {
     last: u64,
 }
 
-/// All waits at gates of a database.
+/// All waits for metadata locks of a database.
 #[derive(Debug)]
-pub struct GateWaits {
+pub struct MetadataWaits {
     notes: RankedMutex<Notes>,
 }
 
-impl Default for GateWaits {
+impl Default for MetadataWaits {
     fn default() -> Self {
-        GateWaits { notes: RankedMutex::new(rank::SHORT, &rank::METADATA_CIRCLES, Notes::default()) }
+        MetadataWaits { notes: RankedMutex::new(rank::SHORT, &rank::METADATA_DEADLOCKS, Notes::default()) }
     }
 }
 
 /// A wait that is written down until this is dropped.
 #[derive(Debug)]
 pub struct Place<'w> {
-    waits: &'w GateWaits,
+    waits: &'w MetadataWaits,
     number: u64,
 }
 
-impl GateWaits {
-    /// Writes a wait down, and breaks the circles that it closes.
-    pub fn join(&self, gate: usize, want: Want, holds: &[(usize, Mode)], waker: &Waker) -> Place<'_> {
-        let note = Note { gate, want, holds: holds.to_vec(), victim: false, waker: waker.clone() };
+impl MetadataWaits {
+    /// Writes a wait down, and breaks the cycles that it closes.
+    pub fn join(&self, mdl: usize, want: Want, holds: &[(usize, Mode)], waker: &Waker) -> Place<'_> {
+        let note = Note { mdl, want, holds: holds.to_vec(), victim: false, waker: waker.clone() };
         let mut woken = Vec::new();
         let number = {
             let mut notes = self.notes.lock();
@@ -122,7 +122,7 @@ impl GateWaits {
             let number = notes.last;
             notes.by_number.insert(number, note);
             while !holds.is_empty()
-                && let Some(victim) = notes.victim_of_circle(number)
+                && let Some(victim) = notes.victim_of_cycle(number)
                 && let Some(note) = notes.by_number.get_mut(&victim)
             {
                 note.victim = true;
@@ -164,15 +164,15 @@ impl Notes {
         let in_the_way = move |note: &Note| {
             let waiter = waiter.filter(|waiter| !waiter.victim && !note.victim);
             waiter.is_some_and(|waiter| {
-                note.holds.iter().any(|(gate, mode)| *gate == waiter.gate && waiter.want.waits_for(*mode))
+                note.holds.iter().any(|(mdl, mode)| *mdl == waiter.mdl && waiter.want.waits_for(*mode))
             })
         };
         let others = self.by_number.iter().filter(move |(other, _)| **other != number);
         others.filter(move |(_, note)| in_the_way(note)).map(|(other, _)| *other)
     }
 
-    /// The victim of the shortest circle through `start`, if there is one.
-    fn victim_of_circle(&self, start: u64) -> Option<u64> {
+    /// The victim of the shortest cycle through `start`, if there is one.
+    fn victim_of_cycle(&self, start: u64) -> Option<u64> {
         let mut reached_from: BTreeMap<u64, u64> = BTreeMap::new();
         let mut next = VecDeque::from([start]);
         while let Some(at) = next.pop_front() {
@@ -189,7 +189,7 @@ impl Notes {
         None
     }
 
-    /// The lightest of a circle, of equals the one nearest to `start`, against which `last` closes it.
+    /// The lightest of a cycle, of equals the one nearest to `start`, against which `last` closes it.
     fn lightest(&self, start: u64, last: u64, reached_from: &BTreeMap<u64, u64>) -> u64 {
         let weight = |number: u64| self.by_number.get(&number).map_or(0, |note| note.want.weight());
         let (mut at, mut best) = (last, last);

@@ -1,19 +1,19 @@
-//! A disk that stands still on request: reads or syncs of chosen files wait until they are let go. For tests
+//! A disk that pauses on request: reads or syncs of chosen files wait until they are resumed. For tests
 //! of what a kill, a vanished client or anybody else may do meanwhile. It wraps another disk and adds nothing
 //! else.
 //!
 //! ```text
-//!   stand(Reads, "data")  ->  a read of a file with that in its name waits    let_go()  ->  it and all others go on
-//!                             wait_until_standing(1) returns
+//!   pause(Reads, "data")  ->  a read of a file with that in its name waits    resume()  ->  it and all others go on
+//!                             wait_until_paused(1) returns
 //! ```
 
 use crate::disk::{AllocateError, Disk, DiskFile};
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// What stands.
+/// What pauses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum Paused {
     /// Reads.
     Reads,
     /// Syncs of files.
@@ -22,83 +22,83 @@ pub enum Standing {
 
 /// The disk. Clones are the same disk.
 #[derive(Clone)]
-pub struct StandingDisk {
+pub struct PausingDisk {
     inner: Arc<dyn Disk>,
-    gate: Arc<Gate>,
+    pauses: Arc<Pauses>,
 }
 
 #[derive(Default)]
-struct Gate {
+struct Pauses {
     state: Mutex<State>,
     changed: Condvar,
 }
 
 #[derive(Default)]
 struct State {
-    /// What stands, of files with this part in their names.
-    rule: Option<(Standing, String)>,
-    standing: usize,
+    /// What pauses, of files with this part in their names.
+    rule: Option<(Paused, String)>,
+    paused: usize,
 }
 
-impl Gate {
+impl Pauses {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn pass(&self, what: Standing, name: &str) {
+    fn pass(&self, what: Paused, name: &str) {
         let mut state = self.state();
-        let stands = |state: &State| {
-            state.rule.as_ref().is_some_and(|(standing, part)| *standing == what && name.contains(part))
+        let pauses = |state: &State| {
+            state.rule.as_ref().is_some_and(|(paused, part)| *paused == what && name.contains(part))
         };
-        if !stands(&state) {
+        if !pauses(&state) {
             return;
         }
-        state.standing += 1;
+        state.paused += 1;
         self.changed.notify_all();
-        while stands(&state) {
+        while pauses(&state) {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        state.standing -= 1;
+        state.paused -= 1;
         self.changed.notify_all();
     }
 }
 
-impl StandingDisk {
-    /// A disk over another one. Nothing stands.
+impl PausingDisk {
+    /// A disk over another one. Nothing pauses.
     pub fn new(inner: Arc<dyn Disk>) -> Self {
-        StandingDisk { inner, gate: Arc::default() }
+        PausingDisk { inner, pauses: Arc::default() }
     }
 
-    /// From now on reads, or syncs, of files whose names contain `part` stand.
-    pub fn stand(&self, what: Standing, part: &str) {
-        self.gate.state().rule = Some((what, part.to_string()));
-        self.gate.changed.notify_all();
+    /// From now on reads, or syncs, of files whose names contain `part` pause.
+    pub fn pause(&self, what: Paused, part: &str) {
+        self.pauses.state().rule = Some((what, part.to_string()));
+        self.pauses.changed.notify_all();
     }
 
-    /// Lets go whatever stands, and lets everything through from now on.
-    pub fn let_go(&self) {
-        self.gate.state().rule = None;
-        self.gate.changed.notify_all();
+    /// Resumes whatever is paused, and lets everything through from now on.
+    pub fn resume(&self) {
+        self.pauses.state().rule = None;
+        self.pauses.changed.notify_all();
     }
 
-    /// Operations that stand now.
-    pub fn standing(&self) -> usize {
-        self.gate.state().standing
+    /// Operations that are paused now.
+    pub fn paused(&self) -> usize {
+        self.pauses.state().paused
     }
 
-    /// Waits until so many operations stand.
-    pub fn wait_until_standing(&self, count: usize) {
-        let mut state = self.gate.state();
-        while state.standing < count {
-            state = self.gate.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+    /// Waits until so many operations are paused.
+    pub fn wait_until_paused(&self, count: usize) {
+        let mut state = self.pauses.state();
+        while state.paused < count {
+            state = self.pauses.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 }
 
-impl Disk for StandingDisk {
+impl Disk for PausingDisk {
     fn open(&self, name: &str, create: bool) -> io::Result<Arc<dyn DiskFile>> {
         let inner = self.inner.open(name, create)?;
-        Ok(Arc::new(StandingFile { inner, gate: self.gate.clone(), name: name.to_string() }))
+        Ok(Arc::new(PausingFile { inner, pauses: self.pauses.clone(), name: name.to_string() }))
     }
     fn exists(&self, name: &str) -> io::Result<bool> {
         self.inner.exists(name)
@@ -117,23 +117,23 @@ impl Disk for StandingDisk {
     }
 }
 
-struct StandingFile {
+struct PausingFile {
     inner: Arc<dyn DiskFile>,
-    gate: Arc<Gate>,
+    pauses: Arc<Pauses>,
     /// As it was opened.
     name: String,
 }
 
-impl DiskFile for StandingFile {
+impl DiskFile for PausingFile {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-        self.gate.pass(Standing::Reads, &self.name);
+        self.pauses.pass(Paused::Reads, &self.name);
         self.inner.read_at(buffer, offset)
     }
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         self.inner.write_at(bytes, offset)
     }
     fn sync(&self) -> io::Result<()> {
-        self.gate.pass(Standing::Syncs, &self.name);
+        self.pauses.pass(Paused::Syncs, &self.name);
         self.inner.sync()
     }
     fn len(&self) -> io::Result<u64> {
@@ -157,21 +157,21 @@ mod tests {
     use crate::fault_disk::FaultDisk;
 
     #[test]
-    fn what_is_asked_for_stands_until_it_is_let_go() {
-        let disk = StandingDisk::new(Arc::new(FaultDisk::new(1)));
+    fn what_is_asked_for_pauses_until_it_is_resumed() {
+        let disk = PausingDisk::new(Arc::new(FaultDisk::new(1)));
         let (log, data) = (disk.open("redo.1", true).unwrap(), disk.open("data.ts", true).unwrap());
         log.write_at(b"abc", 0).unwrap();
-        disk.stand(Standing::Syncs, "redo");
+        disk.pause(Paused::Syncs, "redo");
         data.sync().unwrap();
         log.read_at(&mut [0; 3], 0).unwrap();
         std::thread::scope(|scope| {
             let sync = scope.spawn(|| log.sync());
-            disk.wait_until_standing(1);
+            disk.wait_until_paused(1);
             assert!(!sync.is_finished());
-            disk.let_go();
+            disk.resume();
             sync.join().unwrap().unwrap();
         });
-        assert_eq!(disk.standing(), 0);
+        assert_eq!(disk.paused(), 0);
         log.sync().unwrap();
     }
 }

@@ -240,7 +240,7 @@ fn begin(engine: &Arc<Engine>) -> Txn {
         autocommit: false,
         lock_wait_timeout_ms: 50_000,
         interrupt: Arc::new(Interrupt::new()),
-        card: Default::default(),
+        status: Default::default(),
     })
 }
 

@@ -1,4 +1,4 @@
-#![doc = include_str!("README.md")]
+#![doc = include_str!("admission/README.md")]
 #![forbid(unsafe_code)]
 
 mod gate;
@@ -6,7 +6,7 @@ mod nap;
 mod ticket;
 
 pub use gate::{Gate, GateCounts, Purpose};
-pub use ticket::{Place, Standing, Ticket};
+pub use ticket::{AdmissionState, Place, Ticket};
 
 #[cfg(test)]
 mod tests;
