@@ -100,11 +100,11 @@ fn run_demo(arguments: &[String]) -> ExitCode {
         Ok(path) => path,
         Err(error) => return usage_error(&format!("cannot find its own binary: {error}")),
     };
-    let mut options = demo::Options { binary, buyers: 1024, seconds: 3, output: None };
+    let mut options = demo::Options { binary, clients: 1024, seconds: 3, output: None };
     for argument in arguments {
         let (name, value) = argument.split_once('=').unwrap_or((argument, ""));
         let understood = match name {
-            "--buyers" => value.parse().map(|n| options.buyers = n).is_ok(),
+            "--buyers" => value.parse().map(|n| options.clients = n).is_ok(),
             "--seconds" => value.parse().map(|n| options.seconds = n).is_ok(),
             "--output" => {
                 options.output = Some(PathBuf::from(value));

@@ -82,6 +82,11 @@ fn only_an_allocation_says_that_the_disk_is_full() {
 }
 
 #[test]
+fn errors_are_asked_for_their_kind() {
+    check("errors told apart by number, outside values/src/error", rules::compared_codes);
+}
+
+#[test]
 fn results_of_functions_grow_within_bounds() {
     check("memory that a statement sizes, outside functions/result_bytes.rs", rules::bounded_results);
 }
@@ -158,6 +163,9 @@ fn limits_bite() {
     let hopeful =
         Source::new("crates/engine/src/buffer/x.rs", "//! x\nif e.kind() == StorageFull { again() }\n");
     assert!(!rules::full_disk(&hopeful).is_empty());
+    let numbered =
+        Source::new("crates/exec/src/x.rs", "//! x\nErr(error) if error.code == 1213 => again(),\n");
+    assert!(!rules::compared_codes(&numbered).is_empty());
     assert_eq!(
         rules::manifest_lacks(r#"{"date": "1", "manifest": {"date": "1"}}"#),
         ["commit", "cores", "command"]

@@ -195,6 +195,22 @@ pub fn full_disk(source: &Source) -> Vec<String> {
     source.code().iter().filter(hit).map(|(n, _)| format!("{}:{n}", source.path)).collect()
 }
 
+/// Numbers of errors stand in the table of errors; what an error is to the code that meets it, its kind
+/// tells.
+pub fn compared_codes(source: &Source) -> Vec<String> {
+    let inside = source.path.starts_with("crates/") && !source.path.starts_with("crates/lab/");
+    if !inside || source.is_test() || source.path.starts_with("crates/values/src/error") {
+        return Vec::new();
+    }
+    let compares = |code: &str| {
+        let asked = ["error.code ", "error.code)", "error.code,", "().code ", "error.code {"];
+        let by = ["==", "!=", "match", "contains"];
+        asked.iter().any(|word| code.contains(word)) && by.iter().any(|word| code.contains(word))
+    };
+    let hit = |line: &&(usize, &str)| line.1.split("//").next().is_some_and(compares);
+    source.code().iter().filter(hit).map(|(n, _)| format!("{}:{n}", source.path)).collect()
+}
+
 /// Ways to take memory of a size that a statement chooses; SQL functions take it through `ResultBytes`, which
 /// has a bound.
 const UNBOUNDED: &[&str] = &[".repeat(", "with_capacity(", ".resize(", "vec![0; ", ".join("];

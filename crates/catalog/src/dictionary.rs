@@ -12,15 +12,14 @@
 //! the row is gone.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use turnstile_engine::ids::{TableId, TxnId};
 use turnstile_engine::interrupt::Interrupt;
 use turnstile_engine::{
-    Change, DICTIONARY_INDEX, Engine, Isolation, Read, RowKeys, ScanIndex, ScanSpec, TableDef, Txn,
-    TxnOptions, Updated, Visit,
+    Change, DICTIONARY_INDEX, Engine, Isolation, RowKeys, ScanIndex, ScanSpec, TableDef, Txn, TxnOptions,
+    Updated, Visit,
 };
 use turnstile_sys::ranked::RankedRwLock;
 
@@ -248,17 +247,7 @@ fn begin(engine: &Arc<Engine>) -> Txn {
 pub async fn read_rows(engine: &Arc<Engine>) -> SqlResult<Vec<(u8, Vec<u8>, Vec<u8>)>> {
     let mut found = Vec::new();
     let mut txn = begin(engine);
-    let mut scan = txn.scan(
-        &rows(),
-        ScanSpec {
-            index: ScanIndex::Clustered,
-            lower: Bound::Unbounded,
-            upper: Bound::Unbounded,
-            reverse: false,
-            mode: Read::Consistent,
-            fetch_row: true,
-        },
-    );
+    let mut scan = txn.scan(&rows(), ScanSpec::all(ScanIndex::Clustered));
     let mut visit = |key: &[u8], _: &[u8], row: &[u8]| {
         if let Some((kind, name)) = key.split_first() {
             found.push((*kind, name.to_vec(), row.to_vec()));

@@ -34,7 +34,7 @@ use turnstile_sys::ranked::RankedMutex;
 
 use crate::mdl::{Hold, MetadataLock, Patience};
 use crate::rank;
-use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::error::{ErrorKind, SqlError, SqlResult};
 use turnstile_values::memory::{Charge, dropping};
 use turnstile_values::value::{Value, to_text};
 
@@ -211,8 +211,8 @@ impl UserLocks {
                 lock.owner.store(connection, Ordering::Release);
                 Ok(Some(HeldLock { hold: Some(hold), known, times: 1, charge: Charge::default() }))
             }
-            Err(error) if error.code == SqlError::lock_wait_timeout().code => Ok(None),
-            Err(error) if error.code == SqlError::deadlock().code => Err(SqlError::user_lock_deadlock()),
+            Err(error) if error.kind() == ErrorKind::LockWaitTimeout => Ok(None),
+            Err(error) if error.kind() == ErrorKind::Deadlock => Err(SqlError::user_lock_deadlock()),
             Err(error) => Err(error),
         }
     }

@@ -178,6 +178,15 @@ pub struct ScanSpec {
     pub fetch_row: bool,
 }
 
+impl ScanSpec {
+    /// Every row of an index, upwards, as the transaction's view sees it.
+    #[must_use]
+    pub fn all(index: ScanIndex) -> Self {
+        let (lower, upper) = (Bound::Unbounded, Bound::Unbounded);
+        ScanSpec { index, lower, upper, reverse: false, mode: Read::Consistent, fetch_row: true }
+    }
+}
+
 /// A point in a transaction to which a statement or the user can roll back: the count of its undo records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Savepoint(pub u64);

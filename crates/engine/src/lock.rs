@@ -20,7 +20,7 @@ pub use name::{LockName, OwnedName};
 pub use owner::{LockCount, TxnLocks};
 pub use snapshot::{LOCK_BYTES, LockId, LockInfo, LockShape, LockSnapshot, LockWaitInfo};
 pub use statistics::LockStatistics;
-pub use table::{Acquire, DeadlockBroken, DeadlockHook, LockTable};
+pub use table::{DeadlockBroken, DeadlockHook, Grant, LockTable};
 pub use wait::{Outcome, Patience, Wait, Waiter};
 
 #[cfg(test)]

@@ -83,7 +83,7 @@ pub use shown::{as_shown, in_own_bytes, padded};
 pub(crate) use shown::{in_other_set, is_bits, writes_digits};
 use turnstile_syntax::ast::FunctionCall;
 use turnstile_syntax::parser::native;
-use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::error::{ErrorKind, SqlError, SqlResult};
 use turnstile_values::types::{ColumnType, ExprType};
 pub use width::any_whole;
 pub(crate) use width::extracted;
@@ -188,13 +188,15 @@ pub(crate) fn takes_numbers(name: &str) -> bool {
 
 /// The error of a call that cannot be bound, with the function's name as it was written.
 pub fn as_written(error: SqlError, call: &FunctionCall, database: Option<&str>) -> SqlError {
-    match (error.code, call.schema.as_deref().or(database)) {
-        (1305, Some(database)) if native::is_word(call.written().as_bytes()) => {
+    match (error.kind(), call.schema.as_deref().or(database)) {
+        (ErrorKind::UnknownFunction, Some(database)) if native::is_word(call.written().as_bytes()) => {
             SqlError::function_name_is_a_word(format!("{database}.{}", call.written()))
         }
-        (1305, None) => SqlError::function_does_not_exist(call.written()),
-        (1305, Some(database)) => SqlError::function_does_not_exist(format!("{database}.{}", call.written())),
-        (1582, _) => SqlError::wrong_parameter_count(call.written()),
+        (ErrorKind::UnknownFunction, None) => SqlError::function_does_not_exist(call.written()),
+        (ErrorKind::UnknownFunction, Some(database)) => {
+            SqlError::function_does_not_exist(format!("{database}.{}", call.written()))
+        }
+        (ErrorKind::WrongParameterCount, _) => SqlError::wrong_parameter_count(call.written()),
         _ => error,
     }
 }

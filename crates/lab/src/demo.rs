@@ -28,7 +28,7 @@ pub struct Options {
     /// The server's binary.
     pub binary: PathBuf,
     /// Buyers of the two sales.
-    pub buyers: usize,
+    pub clients: usize,
     /// Seconds for each cell of the table; 0 leaves the table out.
     pub seconds: u64,
     /// Where the JSON goes, if anywhere.
@@ -53,7 +53,7 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let server = ServerProcess::start(&options.binary, &datadir, port, &settings)?;
     println!("first query answered {} ms after the start", server.first_answer.as_millis());
     let target = Target::local(port);
-    let sale = first_sale(&target, options.buyers)?;
+    let sale = first_sale(&target, options.clients)?;
     let (server, crash) = second_sale(server, &target, options, &datadir, &settings)?;
     let (cells, faults) = table(&target, server.id(), options.seconds)?;
     let result = json!({
@@ -103,19 +103,19 @@ fn table(target: &Target, pid: u32, seconds: u64) -> Result<(Vec<Value>, Vec<Str
 }
 
 /// The load of E1 until the shop is sold out.
-fn sale(target: &Target, buyers: usize) -> Load {
-    let load = hot_row::load(target, Variant::Plain, buyers, Duration::from_secs(600));
+fn sale(target: &Target, clients: usize) -> Load {
+    let load = hot_row::load(target, Variant::Plain, clients, Duration::from_secs(600));
     Load { until_sold_out: true, ..load }
 }
 
 /// The whole stock is sold; every sold piece was acknowledged and every acknowledged piece is gone.
-fn first_sale(target: &Target, buyers: usize) -> Result<serde_json::Value, Box<dyn Error>> {
+fn first_sale(target: &Target, clients: usize) -> Result<serde_json::Value, Box<dyn Error>> {
     let mut client = Client::connect(target)?;
     hot_row::prepare(&mut client, ITEMS)?;
-    println!("\nthe sale: {ITEMS} pieces of one item, {buyers} buyers");
+    println!("\nthe sale: {ITEMS} pieces of one item, {clients} buyers");
     let live = Arc::new(Live::default());
     let progress = Progress::start("sold".into(), live.clone(), SELLABLE as u64);
-    let outcome = clients::run(&sale(target, buyers), &live)?;
+    let outcome = clients::run(&sale(target, clients), &live)?;
     drop(progress);
     let left = hot_row::stock(&mut client)?;
     let seconds = outcome.elapsed.as_secs_f64();
@@ -135,7 +135,7 @@ fn first_sale(target: &Target, buyers: usize) -> Result<serde_json::Value, Box<d
         .into());
     }
     println!("proved: exactly {SELLABLE} sold, stock is 3");
-    Ok(json!({ "buyers": buyers, "seconds": seconds, "acknowledged": outcome.affected, "stock_left": left }))
+    Ok(json!({ "buyers": clients, "seconds": seconds, "acknowledged": outcome.affected, "stock_left": left }))
 }
 
 /// SIGKILL in the middle of a sale: after the restart every acknowledged piece is gone from stock, and at
@@ -152,7 +152,7 @@ fn second_sale(
     drop(client);
     println!("\nthe second sale, with SIGKILL in the middle");
     let live = Arc::new(Live::default());
-    let (load, shared) = (sale(target, options.buyers), live.clone());
+    let (load, shared) = (sale(target, options.clients), live.clone());
     let running = thread::spawn(move || clients::run(&load, &shared).map_err(|error| error.to_string()));
     while live.affected.load(Ordering::SeqCst) < 100_000 && !running.is_finished() {
         thread::sleep(Duration::from_millis(2));
@@ -172,7 +172,7 @@ fn second_sale(
     if gone < acknowledged {
         return Err(format!("{} acknowledged sales are missing", acknowledged - gone).into());
     }
-    if gone > acknowledged + options.buyers as i64 {
+    if gone > acknowledged + options.clients as i64 {
         return Err(format!("{gone} pieces are gone, more than were asked for").into());
     }
     println!(

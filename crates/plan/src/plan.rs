@@ -10,7 +10,8 @@
 //! | `steps` | join order, and where each condition is tested |
 //! | `select`, `union` | whole queries |
 //! | `names`, `grouping` | what names behind WHERE mean, and which may stand beside GROUP BY |
-//! | `change`, `insert_select`, `point` | INSERT, UPDATE, DELETE; what INSERT may read; changes of one row by its primary key |
+//! | `change`, `insert_select`, `point` | INSERT, UPDATE, DELETE; what INSERT may read; changes of one row by
+//! its primary key |
 //! | `rollup` | WITH ROLLUP and GROUPING() |
 //! | `distinct` | what a DISTINCT block may be sorted by |
 //! | `parameters` | what the `?` of a prepared statement are |

@@ -86,14 +86,11 @@ pub async fn authenticate(
     let verdict = account.filter(|_| verdict);
     let denied = || {
         let used = if is_empty { "NO" } else { "YES" };
-        let text =
-            format!("Access denied for user '{}'@'{}' (using password: {used})", response.user, peer.host);
-        SqlError::new(1045, b"28000", text)
+        SqlError::access_denied(&response.user, &peer.host, used)
     };
     let Some(account) = verdict else { return Ok(Err(denied())) };
     Ok(if account.locked {
-        let text = format!("Access denied for user '{}'@'{}'. Account is locked.", response.user, peer.host);
-        Err(SqlError::new(3118, b"HY000", text))
+        Err(SqlError::account_locked(&response.user, &peer.host))
     } else if account.expired {
         Err(SqlError::password_expired())
     } else if safe || !account.require_tls {

@@ -160,13 +160,12 @@ impl Connection {
             match self.next_message(&mut message).await {
                 Ok(()) => {}
                 Err(ReadError::TooLarge) => {
-                    let text = "Got a packet bigger than 'max_allowed_packet' bytes";
-                    return self.part(&SqlError::new(1153, b"08S01", text)).await;
+                    return self.part(&SqlError::packet_too_large()).await;
                 }
                 Err(ReadError::TooMuch(error)) => return self.part(&error).await,
                 Err(ReadError::TooSlow) => return self.part(&SqlError::net_read_interrupted()).await,
                 Err(ReadError::OutOfOrder) => {
-                    return self.part(&SqlError::new(1156, b"08S01", "Got packets out of order")).await;
+                    return self.part(&SqlError::packets_out_of_order()).await;
                 }
                 Err(ReadError::Closed) if self.session.was_ended_for_idleness() => {
                     self.stream.writer.sequence = 0;
@@ -181,7 +180,7 @@ impl Connection {
             let next = match parse(&message) {
                 Ok(command) => self.command(command).await,
                 Err(_) => {
-                    self.write_error(&malformed());
+                    self.write_error(&SqlError::malformed_packet());
                     Next::Command
                 }
             };
@@ -332,8 +331,4 @@ impl Connection {
         let deprecate_eof = self.capabilities & client::DEPRECATE_EOF != 0;
         WireSink::new(&mut self.stream, false, deprecate_eof, status, None).end(0, status);
     }
-}
-
-fn malformed() -> SqlError {
-    SqlError::new(1835, b"HY000", "Malformed communication packet.")
 }

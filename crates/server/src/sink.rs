@@ -129,8 +129,6 @@ impl ResultSink for WireSink<'_> {
     }
 
     fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<Result<(), SqlError>> {
-        self.stream.poll_flush(context).map(|sent| {
-            sent.map_err(|_| SqlError::new(1160, b"08S01", "Got an error writing communication packets"))
-        })
+        self.stream.poll_flush(context).map(|sent| sent.map_err(|_| SqlError::net_write_error()))
     }
 }

@@ -254,7 +254,7 @@ impl LatchClass {
         RESERVATIONS.fetch_add(1, Ordering::Relaxed);
         let since = Instant::now();
         let now = WaitingNow { thread: thread_number(), class: self.name, wanted, place, since };
-        Parked { class: self, wanted, since, seat: sit_down(now) }
+        Parked { class: self, wanted, since, slot: take_slot(now) }
     }
 
     fn count_park(&self, wanted: Wanted, parked: Duration) {
@@ -331,23 +331,25 @@ pub struct WaitingNow {
     pub since: Instant,
 }
 
-/// Threads shown at once; who finds no seat is counted all the same.
-const SEATS: usize = 64;
+/// Threads shown at once; who finds no slot is counted all the same.
+const WAIT_SLOTS: usize = 64;
 
-static WAITING: [parking_lot::Mutex<Option<WaitingNow>>; SEATS] =
-    [const { parking_lot::Mutex::new(None) }; SEATS];
+static WAITING: [parking_lot::Mutex<Option<WaitingNow>>; WAIT_SLOTS] =
+    [const { parking_lot::Mutex::new(None) }; WAIT_SLOTS];
 
-/// Nobody ever waits for a seat: an occupied one, or one being looked at, is passed by.
-fn sit_down(now: WaitingNow) -> Option<usize> {
-    (0..SEATS).map(|step| (now.thread as usize + step) % SEATS).find(|seat| match WAITING[*seat].try_lock() {
-        Some(mut seat) if seat.is_none() => seat.replace(now).is_none(),
-        _ => false,
+/// Nobody ever waits for a slot: an occupied one, or one being looked at, is passed by.
+fn take_slot(now: WaitingNow) -> Option<usize> {
+    (0..WAIT_SLOTS).map(|step| (now.thread as usize + step) % WAIT_SLOTS).find(|slot| {
+        match WAITING[*slot].try_lock() {
+            Some(mut slot) if slot.is_none() => slot.replace(now).is_none(),
+            _ => false,
+        }
     })
 }
 
 /// Threads parked at this moment, longest first; at most 64 of them.
 pub fn waiting_now() -> Vec<WaitingNow> {
-    let mut waiting: Vec<WaitingNow> = WAITING.iter().filter_map(|seat| *seat.lock()).collect();
+    let mut waiting: Vec<WaitingNow> = WAITING.iter().filter_map(|slot| *slot.lock()).collect();
     waiting.sort_by_key(|one| one.since);
     waiting
 }
@@ -358,14 +360,14 @@ pub(crate) struct Parked {
     class: &'static LatchClass,
     wanted: Wanted,
     since: Instant,
-    seat: Option<usize>,
+    slot: Option<usize>,
 }
 
 impl Drop for Parked {
     fn drop(&mut self) {
         self.class.count_park(self.wanted, self.since.elapsed());
-        if let Some(seat) = self.seat {
-            *WAITING[seat].lock() = None;
+        if let Some(slot) = self.slot {
+            *WAITING[slot].lock() = None;
         }
         SIGNALS.fetch_add(1, Ordering::Relaxed);
     }

@@ -123,7 +123,7 @@ mod stack {
 
 /// What keeps others out. The latch; in models the checker's own mutex, for the latch has models of its own,
 /// and a model of something that uses a mutex is not to explore the inside of the mutex too.
-mod gate {
+mod rank_lock {
     use crate::contention::LatchClass;
 
     #[cfg(not(any(loom, shuttle)))]
@@ -137,13 +137,13 @@ mod gate {
         }
         #[inline]
         #[track_caller]
-        pub(in super::super) fn shared(gate: &RankLock) -> Shared<'_> {
-            gate.read()
+        pub(in super::super) fn shared(lock: &RankLock) -> Shared<'_> {
+            lock.read()
         }
         #[inline]
         #[track_caller]
-        pub(in super::super) fn alone(gate: &RankLock) -> Alone<'_> {
-            gate.write()
+        pub(in super::super) fn alone(lock: &RankLock) -> Alone<'_> {
+            lock.write()
         }
     }
 
@@ -156,11 +156,11 @@ mod gate {
         pub(in super::super) fn new(_: &'static super::LatchClass) -> RankLock {
             RankLock::new(())
         }
-        pub(in super::super) fn shared(gate: &RankLock) -> Shared<'_> {
-            gate.lock()
+        pub(in super::super) fn shared(lock: &RankLock) -> Shared<'_> {
+            lock.lock()
         }
-        pub(in super::super) fn alone(gate: &RankLock) -> Alone<'_> {
-            gate.lock()
+        pub(in super::super) fn alone(lock: &RankLock) -> Alone<'_> {
+            lock.lock()
         }
     }
 
@@ -170,7 +170,7 @@ mod gate {
 /// A mutex with a place in the order and a class whose waits are counted: a [`Latch`](crate::latch::Latch)
 /// that is only taken exclusively, around a value.
 pub struct RankedMutex<T> {
-    latch: gate::RankLock,
+    latch: rank_lock::RankLock,
     #[cfg(debug_assertions)]
     rank: Rank,
     value: UnsafeCell<T>,
@@ -193,7 +193,7 @@ impl<T> RankedMutex<T> {
         #[cfg(not(debug_assertions))]
         let _ = rank;
         RankedMutex {
-            latch: gate::new(class),
+            latch: rank_lock::new(class),
             #[cfg(debug_assertions)]
             rank,
             value: UnsafeCell::new(value),
@@ -213,7 +213,7 @@ impl<T> RankedMutex<T> {
     #[track_caller]
     pub fn lock(&self) -> RankedGuard<'_, T> {
         let held = self.held();
-        RankedGuard { value: &self.value, _latched: gate::alone(&self.latch), _held: held }
+        RankedGuard { value: &self.value, _latched: rank_lock::alone(&self.latch), _held: held }
     }
 
     /// The value, for who has the mutex to itself.
@@ -226,7 +226,7 @@ impl<T> RankedMutex<T> {
 #[must_use]
 pub struct RankedGuard<'a, T> {
     value: &'a UnsafeCell<T>,
-    _latched: gate::Alone<'a>,
+    _latched: rank_lock::Alone<'a>,
     _held: Held,
 }
 
@@ -283,7 +283,11 @@ impl<T> RankedRwLock<T> {
     #[track_caller]
     pub fn read(&self) -> RankedReadGuard<'_, T> {
         let held = self.inner.held();
-        RankedReadGuard { value: &self.inner.value, _latched: gate::shared(&self.inner.latch), _held: held }
+        RankedReadGuard {
+            value: &self.inner.value,
+            _latched: rank_lock::shared(&self.inner.latch),
+            _held: held,
+        }
     }
 
     /// Waits for the exclusive hold.
@@ -298,7 +302,7 @@ impl<T> RankedRwLock<T> {
 #[must_use]
 pub struct RankedReadGuard<'a, T> {
     value: &'a UnsafeCell<T>,
-    _latched: gate::Shared<'a>,
+    _latched: rank_lock::Shared<'a>,
     _held: Held,
 }
 

@@ -2,12 +2,16 @@
 //! One constructor per error, all in the table below, so that a number is written in exactly one place.
 //! Texts follow the wording drivers and ORMs match on; arguments fill the holes.
 
+mod kind;
 mod of_engine;
 
 use std::fmt;
 
+pub use kind::ErrorKind;
+
 /// An error (or the body of a warning) as it goes over the wire.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SqlError {
     /// MySQL error number, for example 1062.
     pub code: u16,
@@ -18,24 +22,11 @@ pub struct SqlError {
 }
 
 impl SqlError {
-    /// Builds an error from its parts; prefer the named constructors. Cold: code that fails lies apart from
-    /// code that runs, so that a statement fetches none of it.
-    #[cold]
-    pub fn new(code: u16, sqlstate: &[u8; 5], message: impl Into<String>) -> Self {
-        SqlError { code, sqlstate: *sqlstate, message: message.into() }
-    }
-
-    /// Whether the statement ends because somebody wants it to or because there is no memory for it, whatever
-    /// its values are: nothing that is said about a value takes its place.
-    pub fn ends_statement(&self) -> bool {
-        matches!(self.code, 1053 | 1317 | 3024 | 4081 | 4082)
-    }
-
     /// The same, of a statement that changes this table: a disk without room is told of as a table that is
     /// full.
     #[must_use]
     pub fn of_table(self, table: &str) -> SqlError {
-        if self.code == SqlError::disk_full("").code { SqlError::table_full(table) } else { self }
+        if self.kind() == ErrorKind::DiskFull { SqlError::table_full(table) } else { self }
     }
 
     /// SQLSTATE as text.
@@ -315,7 +306,7 @@ errors! {
     unknown_time_zone(name) = 1298 b"HY000" "Unknown or incorrect time zone: '{name}'";
     invalid_character_string(charset, bytes) = 1300 b"HY000" "Invalid {charset} character string: '{bytes}'";
     warn_allowed_packet(function, max) = 1301 b"HY000" "Result of {function}() was larger than max_allowed_packet ({max}) - truncated";
-    savepoint_does_not_exist(kind, name) = 1305 b"42000" "{kind} {name} does not exist";
+    does_not_exist(kind, name) = 1305 b"42000" "{kind} {name} does not exist";
     query_interrupted() = 1317 b"70100" "Query execution was interrupted";
     no_data() = 1329 b"02000" "No data - zero rows fetched, selected, or processed";
     view_columns_mismatch() = 1353 b"HY000" "In definition of view, derived table or common table expression, SELECT list and column names list have different column counts";
@@ -324,7 +315,6 @@ errors! {
     limit_in_subquery() = 1235 b"42000" "This version of MySQL doesn't yet support 'LIMIT & IN/ALL/ANY/SOME subquery'";
     extreme_documents() = 1235 b"42000" "This version of MySQL doesn't yet support 'comparison of JSON in the LEAST and GREATEST operators'";
     documents_between() = 1235 b"42000" "This version of MySQL doesn't yet support 'comparison of JSON in the BETWEEN operator'";
-    documents_extreme() = 1235 b"42000" "This version of MySQL doesn't yet support 'comparison of JSON in the LEAST and GREATEST operators'";
     cast_to_complement(to, from, sign) = 1105 b"HY000" "Cast to {to} converted {from} to its {sign} complement";
     division_by_zero() = 1365 b"22012" "Division by 0";
     incorrect_value_for_field(kind, value, column, row) = 1366 b"HY000" "Incorrect {kind} value: '{value}' for column '{column}' at row {row}";
@@ -496,6 +486,26 @@ errors! {
     conflicting_read_lock() = 1223 b"HY000" "Can't execute the query because you have a conflicting read lock";
     lock_or_active_transaction() = 1192 b"HY000" "Can't execute the given command because you have active locked tables or an active transaction";
     unknown_key_cache(name) = 1284 b"HY000" "Unknown key cache '{name}'";
+    no_alias_of_table_function() = 3667 b"42000" "Every table function must have an alias";
+    nested_too_deeply(max, near, line) = 1436 b"HY000" "Thread stack overrun: the statement is nested more than {max} levels deep near '{near}' at line {line}";
+    valid_range(range, near, line) = 1064 b"42000" "The valid range for {range}. Error near '{near}' at line {line}";
+    number_out_of_range(near, line) = 1064 b"42000" "Number out of range near '{near}' at line {line}";
+    wrong_hint(complaint) = 1064 b"42000" "{complaint}";
+    change_not_updatable() = 1288 b"HY000" "The target table of the change is not updatable";
+    counter_unreadable() = 1467 b"HY000" "Failed to read auto-increment value from storage engine";
+    invalid_logarithm() = 3020 b"2201E" "Invalid argument for logarithm";
+    mixed_with_group(position, place, column) = 1055 b"42000" "Expression #{position} of {place} is not in GROUP BY clause and contains nonaggregated column '{column}' which is not functionally dependent on columns in GROUP BY clause; this is incompatible with sql_mode=only_full_group_by";
+    account_locked(user, host) = 3118 b"HY000" "Access denied for user '{user}'@'{host}'. Account is locked.";
+    malformed_packet() = 1835 b"HY000" "Malformed communication packet.";
+    no_open_cursor(id) = 1421 b"HY000" "The statement ({id}) has no open cursor.";
+    long_data_too_long() = 1105 b"HY000" "Parameter of prepared statement which is set through mysql_send_long_data() is longer than 'max_allowed_packet' bytes";
+    plugin_not_loaded(plugin) = 1524 b"HY000" "Plugin '{plugin}' is not loaded";
+    cannot_revoke_all() = 1269 b"HY000" "Can't revoke all privileges for one or more of the requested users";
+    no_such_trigger() = 1360 b"HY000" "Trigger does not exist";
+    unknown_event(event) = 1539 b"HY000" "Unknown event '{event}'";
+    no_binary_log() = 1381 b"HY000" "You are not using binary logging";
+    no_replica_channel(channel) = 3074 b"HY000" "Replica channel '{channel}' does not exist.";
+    unresolved_in_locking_clause(table) = 3568 b"HY000" "Unresolved table name `{table}` in locking clause.";
 }
 
 #[cfg(test)]

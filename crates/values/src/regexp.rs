@@ -6,7 +6,8 @@
 //! | a plain pattern that is soon through with the text | `regex`, in time linear in the text |
 //! | a plain pattern in a long text | `automaton`, byte by byte |
 //! | a plain pattern whose automaton would take over a megabyte, as `[[:alnum:]]{1,255}` | `backtrack` |
-//! | look-around, back-references, atomic groups, possessive quantifiers | `backtrack`: attempts are bounded (3699) |
+//! | look-around, back-references, atomic groups, possessive quantifiers | `backtrack`: attempts are bounded
+//! (3699) |
 
 mod automaton;
 mod backtrack;

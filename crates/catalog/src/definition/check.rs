@@ -15,7 +15,7 @@ use crate::dictionary::check::{Check, bind_expression};
 use crate::dictionary::table::Definition;
 use crate::expression_text::{canonical, columns_of};
 use turnstile_syntax::ast::{self, BinaryOp, CheckDef, Expr, Literal, UnaryOp};
-use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::error::{ErrorKind, SqlError, SqlResult};
 
 const REFUSALS: Refusals = Refusals {
     variable: |name| SqlError::check_variable(name),
@@ -226,7 +226,9 @@ pub fn resolve(
         }
     }
     match bind_expression(&check.expr, definition) {
-        Err(error) if error.code == 1305 => Err(SqlError::check_named_function(name, unknown(&error))),
+        Err(error) if error.kind() == ErrorKind::UnknownFunction => {
+            Err(SqlError::check_named_function(name, unknown(&error)))
+        }
         bound => bound.map(drop),
     }
 }

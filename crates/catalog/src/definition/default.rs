@@ -12,7 +12,7 @@ use crate::dictionary::check::bind_expression;
 use crate::dictionary::table::Definition;
 use crate::expression_text::{canonical, columns_of};
 use turnstile_syntax::ast::Expr;
-use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::error::{ErrorKind, SqlError, SqlResult};
 
 const REFUSALS: Refusals = Refusals {
     variable: |column| SqlError::default_variable(column),
@@ -69,8 +69,10 @@ pub fn check(definition: &Definition) -> SqlResult<()> {
                 return Err(SqlError::default_not_prior(&column.name));
             }
         }
-        bind_expression(expr, definition).map_err(|error| match error.code {
-            1305 => SqlError::default_named_function(&column.name, super::check::unknown(&error)),
+        bind_expression(expr, definition).map_err(|error| match error.kind() {
+            ErrorKind::UnknownFunction => {
+                SqlError::default_named_function(&column.name, super::check::unknown(&error))
+            }
             _ => error,
         })?;
     }

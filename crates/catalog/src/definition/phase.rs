@@ -5,7 +5,7 @@
 //! definition is worked out whole here, every fault is noted with its phase, and [`Faults`] keeps the one
 //! that is to be told; what is made of a definition after a fault is never used.
 
-use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::error::{ErrorKind, SqlError, SqlResult};
 
 /// When MySQL finds a fault. The order of the variants is the order of the phases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,29 +57,29 @@ pub enum Phase {
 impl Phase {
     /// Of a column's fault, as it is worked out.
     fn of_column(error: &SqlError) -> Phase {
-        match error.code {
-            1818 => Phase::Text,
-            1115 | 1273 => Phase::Names,
-            1060 | 1074 | 1097 | 1166 | 1291 | 1367 | 1629 => Phase::Columns,
+        match error.kind() {
+            ErrorKind::RefusedWidth => Phase::Text,
+            ErrorKind::UnknownCharset => Phase::Names,
+            ErrorKind::RefusedColumn => Phase::Columns,
             _ => Phase::Attributes,
         }
     }
 
     /// Of an option's fault.
     fn of_option(error: &SqlError) -> Phase {
-        match error.code {
-            1115 | 1273 => Phase::Names,
-            1031 => Phase::Engine,
+        match error.kind() {
+            ErrorKind::UnknownCharset => Phase::Names,
+            ErrorKind::RefusedOption => Phase::Engine,
             _ => Phase::Options,
         }
     }
 
     /// Of a CHECK constraint's fault.
     fn of_check(error: &SqlError) -> Phase {
-        match error.code {
-            3818 => Phase::ConditionAutomatic,
-            3820 => Phase::ConditionColumns,
-            3822 | 1059 => Phase::ConditionNames,
+        match error.kind() {
+            ErrorKind::CheckOfAutoIncrement => Phase::ConditionAutomatic,
+            ErrorKind::CheckOfColumn => Phase::ConditionColumns,
+            ErrorKind::CheckName => Phase::ConditionNames,
             _ => Phase::Conditions,
         }
     }

@@ -12,7 +12,7 @@ use super::table::Definition;
 use crate::expression_text::{expression_text, parse_expression};
 use turnstile_expr::expr::{EvalContext, EvalSettings, Expr, Resolver, Row, Typed};
 use turnstile_syntax::ast;
-use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::error::{ErrorKind, SqlError, SqlResult};
 use turnstile_values::types::ExprType;
 
 /// A CHECK constraint.
@@ -82,7 +82,7 @@ pub fn verify(checks: &[BoundCheck], row: &dyn Row, eval: &EvalContext<'_>) -> S
         match expr.eval_truth(row, eval) {
             // What is out of range is no value that the constraint allows.
             Ok(Some(false)) => return Err(SqlError::check_constraint_violated(&check.name)),
-            Err(error) if error.code == 1690 => {
+            Err(error) if error.kind() == ErrorKind::OutOfRange => {
                 return Err(SqlError::check_constraint_violated(&check.name));
             }
             Err(error) => return Err(error),
@@ -94,7 +94,7 @@ pub fn verify(checks: &[BoundCheck], row: &dyn Row, eval: &EvalContext<'_>) -> S
 
 /// Whether an error is one of [`verify`]'s own, which IGNORE turns into a warning.
 pub fn is_broken_check(error: &SqlError) -> bool {
-    error.code == 3819
+    error.kind() == ErrorKind::BrokenCheck
 }
 
 /// The columns of a table, by position.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use turnstile_engine::interrupt::Interrupt;
-use turnstile_expr::expr::{RandomSequence, SessionView, VariableKind};
+use turnstile_expr::expr::{EvalContext, EvalSettings, RandomSequence, SessionView, VariableKind};
 use turnstile_syntax::ast::VariableScope;
 use turnstile_sys::relief;
 use turnstile_values::collation::Collation;
@@ -42,6 +42,13 @@ impl Metered for SessionState {
     }
     fn memory(&self) -> Option<&Arc<MemoryAccount>> {
         Some(&self.memory)
+    }
+}
+
+impl SessionState {
+    /// What expressions see while a statement of this session runs.
+    pub fn eval<'s>(&'s self, settings: EvalSettings, parameters: &'s [Value]) -> EvalContext<'s> {
+        EvalContext { settings, parameters, session: self, warnings: &self.warnings }
     }
 }
 

@@ -2,11 +2,14 @@
 //!
 //! | field | written by | read by |
 //! |---|---|---|
-//! | `pins` | `turnstile_sys::pin_count`; the evictor alone takes a frame, the installer alone settles it | everyone |
-//! | `page_no` | the owner of the frame while it is vacant (not resident) | everyone; trust it only with a pin |
+//! | `pins` | `turnstile_sys::pin_count`; the evictor alone takes a frame, the installer alone settles it |
+//! everyone |
+//! | `page_no` | the owner of the frame while it is vacant (not resident) | everyone; trust it only with a
+//! pin |
 //! | `chain` | the holder of the page table shard | lookups, as a hint |
 //! | `heat` | anyone, without care for lost updates | the evictor |
-//! | `kind` | who installs the frame, or holds its exclusive latch | waits for the latch, to count in its class |
+//! | `kind` | who installs the frame, or holds its exclusive latch | waits for the latch, to count in its
+//! class |
 //! | `oldest` | set under the exclusive latch; cleared by the flusher, under the shared latch | checkpoint |
 //! | `flushing` | the flusher | checkpoint |
 //! | `latch` | guards | guards |

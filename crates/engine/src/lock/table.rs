@@ -31,13 +31,13 @@ const MANY: usize = 16 << 10;
 /// How long a running autocommit statement spins for the short lock of another before it queues.
 const SPIN_BUDGET: Duration = Duration::from_micros(10);
 
-/// Answer of a request that does not wait.
+/// Outcome of a lock request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Acquire {
+pub enum Grant {
     /// Held now, and was not before.
-    Granted,
+    New,
     /// This or a stronger lock was held already: nothing to release if the statement does not want it.
-    AlreadyHeld,
+    Held,
     /// Somebody else's.
     Conflict,
 }
@@ -142,56 +142,55 @@ impl LockTable {
         name: LockName<'_>,
         mode: LockMode,
         kind: LockKind,
-    ) -> Acquire {
+    ) -> Grant {
         turnstile_sys::trail!();
         self.request(txn, name, Want::row(mode, kind, name.is_supremum()))
     }
 
     /// Locks a table, if that needs no wait.
-    pub fn try_acquire_table(&self, txn: &Arc<TxnLocks>, table: TableId, lock: TableLock) -> Acquire {
+    pub fn try_acquire_table(&self, txn: &Arc<TxnLocks>, table: TableId, lock: TableLock) -> Grant {
         let want = Want::table(lock);
         let held =
             txn.inner.lock().tables.iter().find(|(held, _)| *held == table).map_or(0, |(_, bits)| *bits);
         if want.is_covered_by(held, true) {
-            return Acquire::AlreadyHeld;
+            return Grant::Held;
         }
         self.request(txn, LockName::Table(table), want)
     }
 
-    fn request(&self, txn: &Arc<TxnLocks>, name: LockName<'_>, want: Want) -> Acquire {
+    fn request(&self, txn: &Arc<TxnLocks>, name: LockName<'_>, want: Want) -> Grant {
         let hash = name.hash();
         let mut woken = Woken::new();
-        let acquire = self.slot(hash).shard.lock().attempt(txn, name, hash, want, &mut woken);
+        let grant = self.slot(hash).shard.lock().attempt(txn, name, hash, want, &mut woken);
         self.deliver(woken);
-        acquire
+        grant
     }
 
     /// Tries for up to `budget` as long as everybody in the way holds the lock only for a moment (see
     /// [`TxnLocks::is_transient`]): cheaper than a wait when the holder is running on another thread.
-    fn spin(&self, txn: &Arc<TxnLocks>, name: LockName<'_>, want: Want, budget: Duration) -> Acquire {
+    fn spin(&self, txn: &Arc<TxnLocks>, name: LockName<'_>, want: Want, budget: Duration) -> Grant {
         let hash = name.hash();
         let slot = self.slot(hash);
         let deadline = Instant::now() + budget;
         loop {
             let seen = slot.released.load(Ordering::Acquire);
             let mut woken = Woken::new();
-            let (acquire, hopeful) = {
+            let (grant, hopeful) = {
                 let mut shard = slot.shard.lock();
-                let acquire = shard.attempt(txn, name, hash, want, &mut woken);
-                let hopeful =
-                    acquire == Acquire::Conflict && shard.is_held_for_a_moment(txn, name, hash, want);
-                (acquire, hopeful)
+                let grant = shard.attempt(txn, name, hash, want, &mut woken);
+                let hopeful = grant == Grant::Conflict && shard.is_held_for_a_moment(txn, name, hash, want);
+                (grant, hopeful)
             };
             self.deliver(woken);
             if !hopeful {
-                return acquire;
+                return grant;
             }
             while slot.released.load(Ordering::Acquire) == seen {
                 for _ in 0..16 {
                     std::hint::spin_loop();
                 }
                 if Instant::now() >= deadline {
-                    return Acquire::Conflict;
+                    return Grant::Conflict;
                 }
             }
         }
@@ -234,8 +233,8 @@ impl LockTable {
         let waiter = {
             let mut shard = self.slot(hash).shard.lock();
             match shard.attempt(txn, name, hash, want, &mut woken) {
-                Acquire::Granted | Acquire::AlreadyHeld => None,
-                Acquire::Conflict => {
+                Grant::New | Grant::Held => None,
+                Grant::Conflict => {
                     // Asleep, it will not release anything soon.
                     txn.set_transient(false);
                     let entry = shard.find(name, hash).expect("only a locked name conflicts");
@@ -261,7 +260,7 @@ impl LockTable {
         mode: LockMode,
         kind: LockKind,
         patience: Patience<'_>,
-    ) -> Result<Acquire> {
+    ) -> Result<Grant> {
         self.acquire_wanted(txn, name, Want::row(mode, kind, name.is_supremum()), patience).await
     }
 
@@ -272,13 +271,13 @@ impl LockTable {
         table: TableId,
         lock: TableLock,
         patience: Patience<'_>,
-    ) -> Result<Acquire> {
+    ) -> Result<Grant> {
         match self.try_acquire_table(txn, table, lock) {
-            Acquire::Conflict => {}
+            Grant::Conflict => {}
             done => return Ok(done),
         }
         self.enqueue_table(txn, table, lock, patience).await.into_result()?;
-        Ok(Acquire::Granted)
+        Ok(Grant::New)
     }
 
     async fn acquire_wanted(
@@ -287,16 +286,16 @@ impl LockTable {
         name: LockName<'_>,
         want: Want,
         patience: Patience<'_>,
-    ) -> Result<Acquire> {
-        let mut acquire = self.request(txn, name, want);
-        if acquire == Acquire::Conflict && txn.is_transient() {
-            acquire = self.spin(txn, name, want, SPIN_BUDGET);
+    ) -> Result<Grant> {
+        let mut grant = self.request(txn, name, want);
+        if grant == Grant::Conflict && txn.is_transient() {
+            grant = self.spin(txn, name, want, SPIN_BUDGET);
         }
-        if acquire == Acquire::Conflict {
+        if grant == Grant::Conflict {
             self.join(txn, name, want, patience).await.into_result()?;
-            acquire = Acquire::Granted;
+            grant = Grant::New;
         }
-        Ok(acquire)
+        Ok(grant)
     }
 
     /// Releases everything, for good: the end of the transaction. Waiters of a transient owner are invited,
@@ -482,34 +481,34 @@ impl Shard {
         hash: u64,
         want: Want,
         woken: &mut Woken,
-    ) -> Acquire {
+    ) -> Grant {
         let Some(entry) = self.find(name, hash) else {
             if want.bits != 0 {
                 let entry = self.create(name, hash);
                 let alive = self.add_hold(entry, None, txn, want.bits);
                 debug_assert!(alive, "a transaction that asks has not ended");
             }
-            return Acquire::Granted;
+            return Grant::New;
         };
         let own = self.own_hold(entry, txn);
         let own_bits = own.map_or(0, |hold| self.node(hold).bits);
         if want.is_covered_by(own_bits, name.is_table()) {
-            return Acquire::AlreadyHeld;
+            return Grant::Held;
         }
         if self.entry(entry).held_by_others(want.conflicts, own_bits) {
-            return Acquire::Conflict;
+            return Grant::Conflict;
         }
         if !want.converts(own_bits, name.is_table())
             && let Some(first) = self.first_conflicting_waiter(entry, want, u64::MAX)
             && !(txn.is_transient() && self.may_pass(entry, first, woken))
         {
-            return Acquire::Conflict;
+            return Grant::Conflict;
         }
         if want.bits != 0 {
             let alive = self.add_hold(entry, own, txn, want.bits);
             debug_assert!(alive, "a transaction that asks has not ended");
         }
-        Acquire::Granted
+        Grant::New
     }
 
     fn release(&mut self, node: u32, bits: u8, manner: Manner, woken: &mut Woken) -> bool {

@@ -7,7 +7,8 @@
 //! | record | standing | undone |
 //! |---|---|---|
 //! | insert | nothing | the row, if still marked; its new chain |
-//! | update | the old version's chain; a row that it deleted, if still marked | the new chain; a row marked before |
+//! | update | the old version's chain; a row that it deleted, if still marked | the new chain; a row marked
+//! before |
 //! | entry added | nothing | the entry, if still marked |
 //! | entry marked | the entry, if still marked | nothing |
 //!

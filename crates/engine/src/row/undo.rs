@@ -2,7 +2,8 @@
 //!
 //! | record | how it is taken back |
 //! |---|---|
-//! | insert, or update of a row that was delete-marked | the row gets a delete mark, by us; purge removes it |
+//! | insert, or update of a row that was delete-marked | the row gets a delete mark, by us; purge removes it
+//! |
 //! | any other update | the old leaf value and flags return |
 //! | entry added | the entry gets a delete mark; purge removes it |
 //! | entry marked | the mark goes |

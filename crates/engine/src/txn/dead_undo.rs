@@ -9,10 +9,13 @@
 //!
 //! | field | meaning | guarded by |
 //! |---|---|---|
-//! | `Notes.records` | offset and writer of each record of a page that was cut off, in that order | the shard's mutex |
-//! | `Notes.transactions` | how many of them were all that their transaction had written | the shard's mutex |
+//! | `Notes.records` | offset and writer of each record of a page that was cut off, in that order | the
+//! shard's mutex |
+//! | `Notes.transactions` | how many of them were all that their transaction had written | the shard's mutex
+//! |
 //! | `Notes.look_at` | number of notes at which the page is worth a look | the shard's mutex |
-//! | `ready` | pages worth a look, perhaps twice, perhaps freed meanwhile: who looks asks the bitmap | its mutex |
+//! | `ready` | pages worth a look, perhaps twice, perhaps freed meanwhile: who looks asks the bitmap | its
+//! mutex |
 //! | `transactions` | sum of `Notes.transactions` | changes under a shard's mutex |
 //!
 //! A note is a record's place and its writer. Ids are never used twice, so a note can outlive its page

@@ -10,25 +10,14 @@ use crate::api::{LockWait, RowLock, TableDef, TableLock, TxnOptions};
 use crate::btree::Tree;
 use crate::error::{Error, Result};
 use crate::ids::{IndexId, TableId, TxnId};
-use crate::lock::{Acquire, LockMode, LockName, Patience, TxnLocks};
+use crate::lock::{LockMode, LockName, Patience, TxnLocks};
 use crate::session_status::{LockMemory, Operation, SessionStatus, WaitingFor};
 
-pub use crate::lock::LockKind;
+pub use crate::lock::{Grant, LockKind};
 
 use super::admitted::outside;
 use super::kernel::Kernel;
 use super::transaction::Txn;
-
-/// Outcome of a lock request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Grant {
-    /// Held now, and was not before.
-    New,
-    /// Held already.
-    Held,
-    /// Somebody else's.
-    Conflict,
-}
 
 /// The lock name of a gap: what is behind it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,16 +36,6 @@ impl GapName {
             GapName::Key(key) => Some(LockName::row(index, key)),
             GapName::Supremum => Some(LockName::Supremum(index)),
             GapName::Nobody => None,
-        }
-    }
-}
-
-impl From<Acquire> for Grant {
-    fn from(acquire: Acquire) -> Self {
-        match acquire {
-            Acquire::Granted => Grant::New,
-            Acquire::AlreadyHeld => Grant::Held,
-            Acquire::Conflict => Grant::Conflict,
         }
     }
 }
@@ -275,7 +254,7 @@ impl Txn {
 
     /// Requests a lock and waits for it: outside the gate, and in again before the next row. To those who
     /// look, a change that waits for a record's lock still looks for its row.
-    async fn await_lock(&mut self, request: Request<'_>) -> Result<Acquire> {
+    async fn await_lock(&mut self, request: Request<'_>) -> Result<Grant> {
         let locks = self.locks().clone();
         let Txn { kernel, options, ticket, .. } = self;
         let doing = options.status.operation();
@@ -333,7 +312,7 @@ impl Txn {
         }
         let request = Request::Record(LockName::row(index, key), mode(lock), kind);
         // In a box, so that a statement that need not wait carries no room for it.
-        Ok(Box::pin(self.await_lock(request)).await?.into())
+        Box::pin(self.await_lock(request)).await
     }
 
     /// Locks a row if that needs no wait. Allowed under latches.
@@ -346,7 +325,7 @@ impl Txn {
     ) -> Grant {
         self.note_gaps(kind);
         let (kernel, locks) = self.asking();
-        kernel.locks.try_acquire(locks, LockName::row(index, key), mode(lock), kind).into()
+        kernel.locks.try_acquire(locks, LockName::row(index, key), mode(lock), kind)
     }
 
     /// Gives back a record lock that turned out not to be wanted.
@@ -375,7 +354,7 @@ impl Txn {
             None => Grant::Held,
             Some(name) => {
                 let (kernel, locks) = self.asking();
-                kernel.locks.try_acquire(locks, name, LockMode::X, LockKind::InsertIntention).into()
+                kernel.locks.try_acquire(locks, name, LockMode::X, LockKind::InsertIntention)
             }
         }
     }

@@ -13,7 +13,8 @@
 //!
 //! | field | who changes it | invariant |
 //! |---|---|---|
-//! | `Job.lanes` | whoever takes a lane or puts it back | lanes that may have more to purge; none is in two hands |
+//! | `Job.lanes` | whoever takes a lane or puts it back | lanes that may have more to purge; none is in two
+//! hands |
 //! | `Job.limit` | coordinator, between rounds | every view sees transactions below it |
 //! | `Job.left` | whoever takes a batch | records that this round may still go through; `u64::MAX`: no cap |
 //! | `Job.calls` | coordinator; a helper that comes | helpers called and not come |

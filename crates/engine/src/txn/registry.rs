@@ -6,12 +6,14 @@
 //!
 //! | field | who changes it | invariant |
 //! |---|---|---|
-//! | `next_id` | `enter` | above every id ever handed out; `next` repeats it for those who read without the mutex |
+//! | `next_id` | `enter` | above every id ever handed out; `next` repeats it for those who read without the
+//! mutex |
 //! | `id_end` | `extend` | ids from here on are not covered by the durable mark yet; never below `next_id` |
 //! | `active` | `enter`, `leave` | ascending; ids handed out and not left |
 //! | `committing` | `reserve`, `leave` | commit numbers handed out whose owner is still in `active` |
 //! | `cuts` | `open_view`, `purge_limit` | by age; a cut that only the registry holds is dead |
-//! | `closed_from` | `sweep`, `begin_look` | no view that has closed since the last look is older than this limit |
+//! | `closed_from` | `sweep`, `begin_look` | no view that has closed since the last look is older than this
+//! limit |
 //! | `low_water` | `leave` | every id below has left; never falls |
 
 use std::collections::VecDeque;

@@ -78,7 +78,7 @@ async fn change_rows(exec: &mut Exec<'_>, plan: &ChangePlan) -> SqlResult<Change
         ([step], [target]) => match &step.source {
             Source::Table(source) => change_one(exec, plan, step, source, target, tuple, &mut done).await?,
             _ => {
-                return Err(SqlError::new(1288, b"HY000", "The target table of the change is not updatable"));
+                return Err(SqlError::change_not_updatable());
             }
         },
         _ => change_joined(exec, plan, &mut done).await?,

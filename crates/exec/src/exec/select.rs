@@ -241,7 +241,7 @@ fn counts_only(plan: &SelectPlan, first: &JoinStep) -> bool {
     let counts = |group: &GroupPlan| {
         group.keys.is_empty()
             && group.aggregates.len() == 1
-            && group.aggregates[0].kind == turnstile_plan::plan::query::AggregateKind::CountRows
+            && group.aggregates[0].kind == turnstile_expr::expr::AggregateKind::CountRows
     };
     plan.group.as_ref().is_some_and(counts) && first.matching.is_empty() && first.filters.is_empty()
 }

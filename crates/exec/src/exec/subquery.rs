@@ -11,7 +11,7 @@ use turnstile_engine::session_status::WaitingFor;
 use turnstile_expr::expr::{CompareOp, EvalContext, LOOKED_UP_MIN, Lookup, compare_checked};
 use turnstile_plan::plan::query::{Subquery, SubqueryKind};
 use turnstile_values::collation::Collation;
-use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::error::{ErrorKind, SqlError, SqlResult};
 use turnstile_values::value::{Rows, Value, to_double};
 
 use super::Exec;
@@ -102,7 +102,7 @@ pub(super) async fn try_subquery(
         keeping.failed_subqueries.remove(&name);
     }
     match run_subquery(exec, subquery, tuple).await {
-        Err(error) if error.code == 1242 => {
+        Err(error) if error.kind() == ErrorKind::SubqueryRows => {
             tuple[subquery.places()].fill(Value::Null);
             exec.keeping().failed_subqueries.insert(name, error);
             Ok(())

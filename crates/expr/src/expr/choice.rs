@@ -237,7 +237,7 @@ pub(super) fn extreme(builder: &mut Builder<'_>, call: &ast::FunctionCall) -> Sq
     }
     open::settle_arguments(builder, &call.name, &call.arguments, &arguments);
     if arguments.iter().any(is_document) {
-        builder.resolver.warn(SqlError::documents_extreme());
+        builder.resolver.warn(SqlError::extreme_documents());
     }
     let moment = moment_compared_with(builder, call, &arguments);
     let (arguments, averages) = with_all_of_averages(arguments);

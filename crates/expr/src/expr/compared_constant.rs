@@ -5,7 +5,8 @@
 //!
 //! | column | constant that is refused | told as |
 //! |---|---|---|
-//! | DATE, DATETIME, TIMESTAMP | what says no date, beside one value or between numbers | value of the column |
+//! | DATE, DATETIME, TIMESTAMP | what says no date, beside one value or between numbers | value of the column
+//! |
 //! | DATETIME, TIMESTAMP | one of several numbers | value of the type |
 //! | DATE, TIME | one of several texts (and numbers beside a TIME) | truncated |
 //! | TIME | a text or a number that says no time | value of the column |

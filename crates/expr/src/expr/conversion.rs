@@ -2,7 +2,7 @@
 
 use turnstile_syntax::ast;
 use turnstile_values::collation::Collation;
-use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::error::{ErrorKind, SqlError, SqlResult};
 use turnstile_values::mixing::{Derivation, Traits};
 use turnstile_values::types::{BlobSize, ColumnType, ExprType};
 
@@ -120,9 +120,9 @@ fn of_operand(builder: &Builder<'_>, error: SqlError, expr: &ast::Expr, target: 
         ast::Expr::Column(name) => name.column.to_string(),
         other => Source::of(other, &*builder.resolver).plain_text(),
     };
-    match error.code {
-        1425 => SqlError::too_big_scale(scale.unwrap_or(0), name, 30),
-        1426 => SqlError::too_big_precision(precision.unwrap_or(0), name, 65),
+    match error.kind() {
+        ErrorKind::TooBigScale => SqlError::too_big_scale(scale.unwrap_or(0), name, 30),
+        ErrorKind::TooBigPrecision => SqlError::too_big_precision(precision.unwrap_or(0), name, 65),
         _ => error,
     }
 }

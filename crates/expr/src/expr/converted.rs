@@ -7,7 +7,7 @@
 use crate::expr::{Call, EvalContext, Expr, ScalarFunction, Typed};
 use turnstile_values::charset::Charset;
 use turnstile_values::collation::Collation;
-use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::error::{ErrorKind, SqlError, SqlResult};
 use turnstile_values::types::{ColumnType, ExprType};
 use turnstile_values::value::{Value, shown_misfit, to_text};
 
@@ -144,8 +144,8 @@ pub fn met(parts: Vec<Typed>, meeting: &Meeting<'_>, usage: Use) -> SqlResult<(V
     let counts = |part: &&Typed| meeting.purpose == Purpose::Result || is_text(part);
     let agreed = meeting.agree(&parties(parts.iter().filter(counts)));
     // The message names all operands, also those that are no text.
-    let agreed = agreed.map_err(|error| match error.code {
-        1267 | 1270 => meeting.refused(&parties(&parts)),
+    let agreed = agreed.map_err(|error| match error.kind() {
+        ErrorKind::MixedCollations => meeting.refused(&parties(&parts)),
         _ => error,
     })?;
     let parts = parts.into_iter().map(|part| converted(part, agreed.collation, usage));

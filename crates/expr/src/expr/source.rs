@@ -9,7 +9,7 @@
 mod writer;
 
 use turnstile_syntax::ast::{BinaryOp, Expr, UnaryOp};
-use turnstile_values::error::SqlError;
+use turnstile_values::error::{ErrorKind, SqlError};
 use turnstile_values::value::{Value, to_text};
 
 use super::{EvalContext, Resolver};
@@ -76,7 +76,7 @@ impl Source {
 
 /// Error 1690 about an expression: what was raised where only its operands are known, with its text.
 pub(super) fn in_source(error: SqlError, text: impl FnOnce() -> Option<String>) -> SqlError {
-    let (1690, Some(text)) = (error.code, text()) else { return error };
+    let (ErrorKind::OutOfRange, Some(text)) = (error.kind(), text()) else { return error };
     let kind = error.message.split(" value is").next().unwrap_or_default();
     let mut named = SqlError::value_out_of_range(kind, text);
     let end = (0..=named.message.len().min(MESSAGE_BYTES_MAX)).rev();

@@ -7,7 +7,7 @@ use super::{Entry, bigint, entry};
 use crate::expr::{Call, EvalContext, Expr, Typed};
 use turnstile_values::collation::{Collation, like};
 use turnstile_values::datetime::{self, DateRules};
-use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::error::{ErrorKind, SqlError, SqlResult};
 use turnstile_values::json::{self, Json, path::Path, search::Search, size::storage_size};
 use turnstile_values::mixing::Derivation;
 use turnstile_values::types::{ColumnType, ExprType};
@@ -136,7 +136,7 @@ fn value_at(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlR
         ("error", Trouble::Failed(error)) => Err(error),
         (mode, trouble) => {
             if let Trouble::Failed(error) = trouble
-                && error.code == 3141
+                && error.kind() == ErrorKind::JsonText
             {
                 context.warn(error)?;
             }
@@ -154,7 +154,7 @@ fn found_at(
     let document = match parsed(call, arguments, 0, &mut held) {
         Ok(document) => document,
         // A text that is none is an error of the value.
-        Err(error) if matches!(error.code, 3144 | 3146) || error.ends_statement() => return Err(error),
+        Err(error) if error.kind() == ErrorKind::JsonType || error.ends_statement() => return Err(error),
         Err(error) => return Ok(Err(Trouble::Failed(error))),
     };
     let path = Path::parse(&to_text(&arguments[1]), &mut held)?;

@@ -4,7 +4,7 @@
 //! finds nothing at once. *Private row first* makes every waiter of the hot row a holder, so that a search
 //! has something to follow. Published: 1,000,000 queries took 2,124 s with detection and 1,971 s without at
 //! 16 connections, 33,569 s and 2,612 s at 700; E1's stock server did 30 transactions a second at 1,024
-//! buyers, 3,924 without detection. Then a real cycle among thousands of waiters: [`super::planted_cycle`].
+//! clients, 3,924 without detection. Then a real cycle among thousands of waiters: [`super::planted_cycle`].
 //! The switch is flipped under the running load, so that ON and OFF are compared within the same half second:
 //! [`crate::sliced`].
 
@@ -146,7 +146,7 @@ fn both(
     let before = hot_row::stock(&mut client)?;
     let private_before = hot_row::private_sum(&mut client)?;
     let load = hot_row::load(&contestant.target, variant, count, duration);
-    let label = format!("{count} buyers, {}, ON and OFF", variant.name());
+    let label = format!("{count} clients, {}, ON and OFF", variant.name());
     let mut flip = |position| detection.set(&mut client, WORDS[position]).map(|_| ());
     let measured = measure_sliced(contestant, &load, (duration, SLICE), &label, &mut flip);
     detection.restore(&mut client)?;

@@ -1,8 +1,8 @@
-//! Experiment E1, the flash sale: one row, thousands of buyers.
+//! Experiment E1, the flash sale: one row, thousands of clients.
 //!
 //! Every buyer takes one piece of the same stock in an autocommitted statement, at READ COMMITTED. In the
 //! published measurement (MySQL 5.6.19 and Percona 5.6.25, 32 cores) stock MySQL fell to about 30
-//! transactions a second at 1,024 buyers, and did 3,924 with deadlock detection off.
+//! transactions a second at 1,024 clients, and did 3,924 with deadlock detection off.
 
 use std::error::Error;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::measure::{Measurement, Measurements, measure};
 use crate::options::{Options, largest};
 use crate::report::{Report, Table, figure, ratio};
 
-/// Numbers of buyers of the published curve.
+/// Numbers of clients of the published curve.
 pub const CONNECTIONS: [usize; 10] = [8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096];
 /// A buyer may wait this many times the median before we call it starved; in time, and in sales of others.
 const STARVED: f64 = 5.0;
@@ -39,9 +39,9 @@ const HEAD: [&str; 15] = [
     "detection off",
 ];
 
-/// The published figures at so many buyers: stock MySQL, detection off.
-fn published(buyers: usize) -> (Option<f64>, Option<f64>) {
-    if buyers == 1024 { (Some(30.0), Some(3924.0)) } else { (None, None) }
+/// The published figures at so many clients: stock MySQL, detection off.
+fn published(clients: usize) -> (Option<f64>, Option<f64>) {
+    if clients == 1024 { (Some(30.0), Some(3924.0)) } else { (None, None) }
 }
 
 /// Runs one cell against a prepared table.
@@ -56,7 +56,7 @@ pub fn cell(
 ) -> Result<Measurement, ClientError> {
     let mut client = contestant.client()?;
     let load = hot_row::load(&contestant.target, variant, connections, duration);
-    let label = format!("{connections} buyers, {}", variant.name());
+    let label = format!("{connections} clients, {}", variant.name());
     if !contestant.has_tables() {
         return measure(contestant, &load, &label);
     }
@@ -91,7 +91,7 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
                 let cell = match cell(contestant, Variant::Plain, count, duration) {
                     Ok(cell) => cell,
                     Err(error) => {
-                        report.fault(contestant, format!("{count} buyers: {error}"));
+                        report.fault(contestant, format!("{count} clients: {error}"));
                         continue;
                     }
                 };
@@ -127,7 +127,7 @@ pub const LEGEND: &str = "Medians of the rounds. max/median: longest wait over t
 pub const FAIRNESS: &str = "Who waited how long: in time, which the machine's pauses are part of, and in sales of others that were acknowledged \
      meanwhile, which they are not. From 5 times the median on somebody was overtaken too often. Sales: of one buyer.";
 
-/// The table as the published article lays it out: one line a number of buyers and server.
+/// The table as the published article lays it out: one line a number of clients and server.
 pub fn table(contestants: &[Contestant], connections: &[usize], cells: &Measurements<usize>) -> Table {
     let floor = contestants.iter().position(|contestant| !contestant.has_tables());
     let mut table = Table::new(&HEAD);
@@ -159,7 +159,7 @@ pub fn table(contestants: &[Contestant], connections: &[usize], cells: &Measurem
     table
 }
 
-/// Waits in time and in sales of others, and the sales of single buyers.
+/// Waits in time and in sales of others, and the sales of single clients.
 pub fn fairness(contestants: &[Contestant], connections: &[usize], cells: &Measurements<usize>) -> Table {
     let mut table = Table::new(&[
         "connections",

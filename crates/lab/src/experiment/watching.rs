@@ -1,8 +1,8 @@
 //! What monitoring costs: the hot row with and without somebody who asks for every view ten times a second.
 //!
-//! 1,024 buyers by default. The watchers are the switch of [`crate::sliced`]: they look in one position and
+//! 1,024 clients by default. The watchers are the switch of [`crate::sliced`]: they look in one position and
 //! rest in the other, under one and the same load, so that their cost is known better than two runs could
-//! tell. There is a session for each view, because a statement waits its turn among those of the buyers: one
+//! tell. There is a session for each view, because a statement waits its turn among those of the clients: one
 //! session could not ask for all of them ten times a second. Their statements are part of the server's CPU
 //! and of the ratio; the answers are read and thrown away ([`crate::skim`]), because what a tool makes of
 //! them is its own affair. Nothing was published; wanted is under 2 %.
@@ -87,20 +87,20 @@ impl WatchSwitch {
     }
 }
 
-/// Looks at a view each period while the gate is open; gives the time of each look in milliseconds. A server
+/// Looks at a view each period while the switch is on; gives the time of each look in milliseconds. A server
 /// that lacks the view answers with an error, which is an answer like another.
-fn watch(mut client: Client, view: &str, gate: &WatchSwitch) -> Result<Vec<f64>, ClientError> {
+fn watch(mut client: Client, view: &str, switch: &WatchSwitch) -> Result<Vec<f64>, ClientError> {
     let mut times = Vec::new();
     let mut buffer = vec![0; READ_BYTES];
     loop {
-        gate.wait();
-        if gate.ended.load(Ordering::SeqCst) {
+        switch.wait();
+        if switch.ended.load(Ordering::SeqCst) {
             return Ok(times);
         }
         let began = Instant::now();
         client.skim(view, &mut buffer)?;
         times.push(began.elapsed().as_secs_f64() * 1000.0);
-        gate.looks.fetch_add(1, Ordering::SeqCst);
+        switch.looks.fetch_add(1, Ordering::SeqCst);
         thread::sleep(PERIOD.saturating_sub(began.elapsed()));
     }
 }
@@ -157,11 +157,11 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
 fn post_watchers(
     contestant: &Contestant,
     rate: f64,
-    gate: &Arc<WatchSwitch>,
+    switch: &Arc<WatchSwitch>,
 ) -> Result<Vec<Watcher>, ClientError> {
     let sets = (rate / RATE).round().max(1.0) as usize;
     let posted = (0..sets).flat_map(|_| VIEWS).map(|view| {
-        let (client, shared) = (contestant.client()?, gate.clone());
+        let (client, shared) = (contestant.client()?, switch.clone());
         Ok(thread::spawn(move || watch(client, view, &shared)))
     });
     posted.collect()
@@ -178,15 +178,15 @@ fn watched(
     hot_row::prepare(&mut admin, PLENTY)?;
     let duration = options.duration(60.0, 3.0);
     let load = hot_row::load(&contestant.target, Variant::Plain, count, duration);
-    let gate = Arc::new(WatchSwitch::default());
-    let watchers = post_watchers(contestant, rate, &gate)?;
+    let switch = Arc::new(WatchSwitch::default());
+    let watchers = post_watchers(contestant, rate, &switch)?;
     let mut flip = |position| {
-        gate.set(position == 0);
+        switch.set(position == 0);
         Ok(())
     };
-    let label = format!("{count} buyers, {rate:.0} looks a second and none");
+    let label = format!("{count} clients, {rate:.0} looks a second and none");
     let measured = measure_sliced(contestant, &load, (duration, SLICE), &label, &mut flip);
-    gate.end();
+    switch.end();
     let mut times = Vec::new();
     for watcher in watchers {
         times.extend(watcher.join().map_err(|_| "a watcher failed")??);
@@ -197,8 +197,8 @@ fn watched(
     let [mut with, mut alone] = measured.cells;
     (with.lost, alone.lost) = (Some(lost), Some(lost));
     let blocks = measured.blocks.iter().map(Block::json).collect::<Vec<_>>();
-    let (looks, look_ms) = (gate.looks.load(Ordering::SeqCst), median(times));
-    // The gate is open while the load settles, too.
+    let (looks, look_ms) = (switch.looks.load(Ordering::SeqCst), median(times));
+    // The switch is on while the load settles, too.
     let watched_for = with.outcome.elapsed.as_secs_f64() * (1.0 + 1.0 / f64::from(SETTLING_SHARE));
     let looks_a_second = looks as f64 / VIEWS.len() as f64 / watched_for;
     let ten = [compared.rate, compared.cpu].map(|known| of_ten(known, looks_a_second));

@@ -378,21 +378,8 @@ fn statistics_of_table(table: &Arc<Table>, records: Option<u64>) -> Rows {
 pub fn key_column_usage(db: &Catalog, session: &SessionState) -> Rows {
     let (tables, rights) = (all_tables(db, session), session.rights());
     let line = |(table, key, nth): (&Arc<Table>, &Key, usize)| {
-        let schema = || text(&table.definition.schema);
-        row([
-            text("def"),
-            schema(),
-            text(&key.name),
-            text("def"),
-            schema(),
-            text(table.name()),
-            text(&table.columns()[key.parts[nth].column].name),
-            count(nth + 1),
-            Value::Null,
-            Value::Null,
-            Value::Null,
-            Value::Null,
-        ])
+        let column = &table.columns()[key.parts[nth].column].name;
+        super::foreign_keys::key_column((table, &key.name), (column, nth), None)
     };
     let seen = |(table, key, nth): &(&Arc<Table>, &Key, usize)| {
         key.unique && may_see_column(&rights, table, &table.columns()[key.parts[*nth].column].name)

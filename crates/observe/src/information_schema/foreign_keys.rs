@@ -41,24 +41,38 @@ pub(super) fn referential_constraints(db: &Catalog, tables: &[Arc<Table>]) -> Ro
     each(tables).map(line).collect()
 }
 
+/// A line of KEY_COLUMN_USAGE: a column of a key, by name and place, and what it refers to.
+pub(super) fn key_column(
+    (table, key): (&Arc<Table>, &str),
+    (column, nth): (&str, usize),
+    parent: Option<(&ForeignKey, &str)>,
+) -> Vec<Value> {
+    let schema = || text(&table.definition.schema);
+    let (name, column, place) = (text(key), text(column), count(nth + 1));
+    let [parent_place, parent_schema, parent_table, parent_column] = match parent {
+        None => [const { Value::Null }; 4],
+        Some((key, column)) => [count(nth + 1), text(&key.parent_schema), text(&key.parent), text(column)],
+    };
+    row([
+        text("def"),
+        schema(),
+        name,
+        text("def"),
+        schema(),
+        text(table.name()),
+        column,
+        place,
+        parent_place,
+        parent_schema,
+        parent_table,
+        parent_column,
+    ])
+}
+
 /// Lines of KEY_COLUMN_USAGE: of the columns that an account may see.
 pub(super) fn key_columns(tables: &[Arc<Table>], rights: &Rights) -> Rows {
     let line = |(table, key): (&Arc<Table>, &ForeignKey), nth: usize| {
-        let schema = || text(&table.definition.schema);
-        row([
-            text("def"),
-            schema(),
-            text(&key.name),
-            text("def"),
-            schema(),
-            text(table.name()),
-            text(&key.columns[nth]),
-            count(nth + 1),
-            count(nth + 1),
-            text(&key.parent_schema),
-            text(&key.parent),
-            text(&key.parent_columns[nth]),
-        ])
+        key_column((table, &key.name), (&key.columns[nth], nth), Some((key, &key.parent_columns[nth])))
     };
     let seen = |(table, key): (&Arc<Table>, &ForeignKey), nth: usize| {
         may_see_column(rights, table, &key.columns[nth]).then(|| line((table, key), nth))

@@ -16,7 +16,8 @@ use turnstile_values::types::{BlobSize, ColumnType, ExprType};
 use turnstile_values::value::Value;
 
 use super::block::Block;
-use super::query::{Aggregate, AggregateKind, OrderKey};
+use super::query::{Aggregate, OrderKey};
+use turnstile_expr::expr::AggregateKind;
 
 /// Whether a call is an aggregate.
 pub fn is_aggregate(call: &FunctionCall) -> bool {

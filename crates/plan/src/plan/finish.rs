@@ -4,13 +4,12 @@
 use std::collections::BTreeSet;
 
 use turnstile_catalog::dictionary::Table;
+use turnstile_expr::expr::AggregateKind;
 use turnstile_expr::expr::Expr;
 use turnstile_values::key_codec::KeyPart;
 use turnstile_values::types::ColumnType;
 
-use super::query::{
-    Access, AggregateKind, Filter, JoinStep, KeyRange, OrderKey, SelectPlan, Source, Subquery, TableSource,
-};
+use super::query::{Access, Filter, JoinStep, KeyRange, OrderKey, SelectPlan, Source, Subquery, TableSource};
 
 /// Completes a plan.
 pub fn finish(plan: &mut SelectPlan) {

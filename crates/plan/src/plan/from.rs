@@ -8,7 +8,7 @@ use std::sync::Arc;
 use turnstile_catalog::dictionary::Table;
 use turnstile_catalog::virtual_table::{VirtualTable, viewed};
 use turnstile_syntax::ast::{self, IndexHintKind, TableFactor, TableRef};
-use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::error::{ErrorKind, SqlError, SqlResult};
 use turnstile_values::mixing::Traits;
 
 use super::block::Block;
@@ -126,8 +126,10 @@ pub fn read(block: &mut Block<'_, '_>, from: &[TableRef]) -> SqlResult<Joined> {
 /// An unknown column in the argument of JSON_TABLE; its table is what is unknown if there is none before.
 fn unknown_argument(block: &Block<'_, '_>, error: SqlError) -> SqlError {
     const PLACE: &str = "a table function argument";
-    let name = match error.code {
-        1054 => error.message.strip_prefix("Unknown column '").and_then(|rest| rest.split_once("' in '")),
+    let name = match error.kind() {
+        ErrorKind::UnknownColumn => {
+            error.message.strip_prefix("Unknown column '").and_then(|rest| rest.split_once("' in '"))
+        }
         _ => None,
     };
     let Some((name, _)) = name else { return error };

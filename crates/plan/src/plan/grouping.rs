@@ -56,7 +56,7 @@ pub fn check(
         let free = if keys.have(block, &item.expr) { None } else { free_column(block, &item.expr, &fixed) };
         let Some(column) = free else { continue };
         return Err(if has_keys {
-            mixed_with_group("SELECT list", nth + 1, &column)
+            SqlError::mixed_with_group(nth + 1, "SELECT list", &column)
         } else {
             SqlError::mixed_group_column(nth + 1, column)
         });
@@ -70,18 +70,10 @@ pub fn check(
     let order = clauses.order_by.iter().enumerate().map(|(nth, key)| ("ORDER BY clause", nth + 1, key));
     for (place, nth, expr) in having.into_iter().chain(order) {
         if let Some(column) = free_column(block, expr, &fixed) {
-            return Err(mixed_with_group(place, nth, &column));
+            return Err(SqlError::mixed_with_group(nth, place, &column));
         }
     }
     Ok(())
-}
-
-fn mixed_with_group(place: &str, position: usize, column: &str) -> SqlError {
-    let text = format!(
-        "Expression #{position} of {place} is not in GROUP BY clause and contains nonaggregated column '{column}' which is \
-         not functionally dependent on columns in GROUP BY clause; this is incompatible with sql_mode=only_full_group_by"
-    );
-    SqlError::new(1055, b"42000", text)
 }
 
 /// What is known of the rows of a query's result, by positions of its columns.

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use turnstile_expr::expr::AggregateKind;
 use turnstile_expr::expr::{Expr, Typed};
 use turnstile_expr::functions;
 use turnstile_values::mixing::Traits;
@@ -12,9 +13,7 @@ use turnstile_values::sink::{ColumnMeta, Origin};
 use turnstile_values::types::{BlobSize, ColumnType, IntWidth};
 use turnstile_values::value::Value;
 
-use super::query::{
-    Aggregate, AggregateKind, GroupPlan, JoinStep, QueryPlan, SelectPlan, Source, TableSource,
-};
+use super::query::{Aggregate, GroupPlan, JoinStep, QueryPlan, SelectPlan, Source, TableSource};
 
 /// Digits and sign of which INT holds every number; longer ones are kept in a BIGINT.
 const INT_DIGITS_MAX: u32 = 9;

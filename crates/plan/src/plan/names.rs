@@ -4,7 +4,8 @@
 //! |---|---|
 //! | GROUP BY | among the tables' columns, then in the select list |
 //! | HAVING | among the keys of GROUP BY, then in the select list; a column that is in neither is unknown |
-//! | ORDER BY | in the select list, then among the tables' columns; inside an expression the other way round |
+//! | ORDER BY | in the select list, then among the tables' columns; inside an expression the other way round
+//! |
 //!
 //! In the select list a name is an entry's alias or its column's name; HAVING also finds a column there that
 //! has an alias.
@@ -13,7 +14,7 @@ use turnstile_expr::expr::{Expr, ParameterKind, Typed};
 use turnstile_syntax::ast::{self, ColumnName, OrderItem};
 use turnstile_syntax::walk;
 use turnstile_values::collation::Collation;
-use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::error::{ErrorKind, SqlError, SqlResult};
 
 use super::block::Block;
 use super::query::OrderKey;
@@ -66,7 +67,8 @@ pub fn group_keys(
         block.settle(&[&item.expr], ParameterKind::Text);
         let bound = block.bind(&expr, "group statement");
         block.scope.aggregates.set(AggregateUse::Refused);
-        let typed = bound.map_err(|error| if error.code == 1111 { refused() } else { error })?;
+        let typed = bound
+            .map_err(|error| if error.kind() == ErrorKind::InvalidGroupUse { refused() } else { error })?;
         // Documents are one group if they are equal as documents.
         let key = turnstile_expr::functions::in_order(typed.clone());
         keys.push((key.expr, typed.kind.column.collation().unwrap_or(Collation::Binary)));

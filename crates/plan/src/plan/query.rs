@@ -11,7 +11,7 @@ use turnstile_engine::RowLock;
 use super::json_table::JsonTable;
 use super::point::PointShape;
 use super::waits::Guard;
-pub use turnstile_expr::expr::AggregateKind;
+use turnstile_expr::expr::AggregateKind;
 use turnstile_expr::expr::{CompareOp, Expr, Typed};
 use turnstile_syntax::ast::SetOperator;
 use turnstile_values::collation::Collation;

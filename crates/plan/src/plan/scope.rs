@@ -24,7 +24,7 @@ use std::cell::{Cell, RefCell};
 
 use turnstile_catalog::accounts::Privileges;
 use turnstile_syntax::ast::{self, ColumnName, FunctionCall, quote_name};
-use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::error::{ErrorKind, SqlError, SqlResult};
 use turnstile_values::types::ExprType;
 
 use super::uses::Uses;
@@ -253,7 +253,8 @@ impl<'p> Scope<'p> {
         let meant = name.table.as_deref().is_none_or(|wanted| {
             self.tables.iter().any(|table| table.goes_by(name.schema.as_deref(), wanted))
         });
-        if let (Some(first), Some(uses), true) = (self.tables.first(), self.uses, error.code == 1054 && meant)
+        if let (Some(first), Some(uses), true) =
+            (self.tables.first(), self.uses, error.kind() == ErrorKind::UnknownColumn && meant)
             && self.parent.is_none()
             && self.clause.get() != "having clause"
         {

@@ -176,11 +176,7 @@ fn locks(block: &Block<'_, '_>, clauses: &[LockingClause]) -> SqlResult<Vec<Opti
         };
         for wanted in &clause.tables {
             if !block.scope.tables.iter().any(|table| *table.alias == *wanted.table) {
-                return Err(SqlError::new(
-                    3568,
-                    b"HY000",
-                    format!("Unresolved table name `{}` in locking clause.", wanted.table),
-                ));
+                return Err(SqlError::unresolved_in_locking_clause(&wanted.table));
             }
         }
         for (slot, table) in locks.iter_mut().zip(&block.scope.tables) {

@@ -33,10 +33,6 @@ use super::query::{CommonBody, CommonPlan, CommonRows, QueryPlan, Round};
 use super::scope::{Outside, Reach, ScopeColumn};
 use recursive::maybe_recursive;
 
-/// Errors that end a statement whatever of it is looked at: killed, out of time, of memory or of the stack,
-/// nested too deeply.
-const ENDS_ALL: [u16; 7] = [1037, 1038, 1041, 1317, 1436, 3024, 1473];
-
 /// A query that a name can mean.
 #[derive(Clone)]
 pub struct Named {
@@ -124,7 +120,7 @@ pub fn plan(
         };
         let (columns, body) = match planned {
             Ok(planned) => planned,
-            Err(error) if ENDS_ALL.contains(&error.code) => return Err(error),
+            Err(error) if error.ends_statement() => return Err(error),
             Err(error) => {
                 let reading = Reading::Failed(Box::new(error));
                 let (name, facts) = (table.name.clone(), Facts::default());

@@ -109,7 +109,7 @@ async fn log_in(
         first = handshake::parse_first(&message);
     }
     let Ok(First::Response(response)) = first else {
-        write_error(stream, &SqlError::new(1043, b"08S01", "Bad handshake"));
+        write_error(stream, &SqlError::handshake_error());
         return Ok(None);
     };
     let capabilities = response.capabilities & offered;

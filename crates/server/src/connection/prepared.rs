@@ -10,7 +10,7 @@ use turnstile_wire::result::{
 };
 use turnstile_wire::write::put_eof;
 
-use super::{Connection, malformed};
+use super::Connection;
 use crate::cursor::{self, CursorSink, OpenCursor};
 use crate::sink::WireSink;
 
@@ -85,7 +85,7 @@ impl Connection {
         let mut values =
             parse_parameters(parameters, count, &mut state.types, &state.long_data).map_err(|wrong| {
                 match wrong {
-                    WrongParameter::Malformed => malformed(),
+                    WrongParameter::Malformed => SqlError::malformed_packet(),
                     WrongParameter::OutOfRange(kind) => {
                         SqlError::value_out_of_range(kind, "set_parameter_value")
                     }
@@ -126,7 +126,7 @@ impl Connection {
         self.session.begin_fetch(id, rows)?;
         let state = self.statements.get_mut(&id);
         let state = state.ok_or_else(|| unknown_statement(id))?;
-        let no_cursor = || SqlError::new(1421, b"HY000", format!("The statement ({id}) has no open cursor."));
+        let no_cursor = || SqlError::no_open_cursor(id);
         let through = state.cursor.as_mut().ok_or_else(no_cursor)?.send(rows, &mut self.stream)?;
         let of_cursor = if through { status::LAST_ROW_SENT } else { status::CURSOR_EXISTS };
         if through {
@@ -143,11 +143,9 @@ impl Connection {
         };
         let nth = usize::from(parameter);
         if nth >= count {
-            state.failed = Some(malformed());
+            state.failed = Some(SqlError::malformed_packet());
         } else if state.long_bytes + data.len() > self.packet_bytes_max {
-            let text = "Parameter of prepared statement which is set through mysql_send_long_data() is longer than \
-                        'max_allowed_packet' bytes";
-            state.failed = Some(SqlError::new(1105, b"HY000", text));
+            state.failed = Some(SqlError::long_data_too_long());
         } else if let Err(error) = state.charge.add(data.len()) {
             state.failed = Some(error);
         } else {
@@ -159,6 +157,5 @@ impl Connection {
 }
 
 pub(super) fn unknown_statement(id: u32) -> SqlError {
-    let text = format!("Unknown prepared statement handler ({id}) given to mysql_stmt_precheck");
-    SqlError::new(1243, b"HY000", text)
+    SqlError::unknown_statement_handler(id, "mysql_stmt_precheck")
 }

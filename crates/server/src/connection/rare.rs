@@ -5,9 +5,9 @@ use turnstile_wire::command::Command;
 use turnstile_wire::handshake;
 use turnstile_wire::result::put_column;
 
+use super::Connection;
 use super::login::{check_sessions_of_account, session_init};
 use super::prepared::unknown_statement;
-use super::{Connection, malformed};
 use crate::auth;
 use crate::sink::WireSink;
 
@@ -24,7 +24,7 @@ impl Connection {
                 self.end_of_data();
             }
             Command::InitDb(name) => {
-                let name = std::str::from_utf8(name).map_err(|_| malformed())?;
+                let name = std::str::from_utf8(name).map_err(|_| SqlError::malformed_packet())?;
                 self.session.use_db(name).await?;
                 self.ok();
             }
@@ -56,7 +56,7 @@ impl Connection {
             }
             Command::ChangeUser(payload) => self.change_user(payload).await?,
             Command::Fetch { statement, rows } => self.fetch(statement, rows)?,
-            _ => return Err(SqlError::new(1047, b"08S01", "Unknown command")),
+            _ => return Err(SqlError::unknown_command()),
         }
         Ok(())
     }
@@ -69,7 +69,7 @@ impl Connection {
     }
 
     async fn field_list(&mut self, table: &[u8]) -> Result<(), SqlError> {
-        let table = std::str::from_utf8(table).map_err(|_| malformed())?;
+        let table = std::str::from_utf8(table).map_err(|_| SqlError::malformed_packet())?;
         for column in self.session.field_list(table).await? {
             let out = self.stream.writer.begin();
             put_column(out, &column, self.session.settings().results);
@@ -82,8 +82,8 @@ impl Connection {
     }
 
     async fn change_user(&mut self, payload: &[u8]) -> Result<(), SqlError> {
-        let mut response =
-            handshake::parse_change_user(payload, self.capabilities).map_err(|_| malformed())?;
+        let mut response = handshake::parse_change_user(payload, self.capabilities)
+            .map_err(|_| SqlError::malformed_packet())?;
         response.capabilities = self.capabilities;
         let decided =
             auth::authenticate(&mut self.stream, &self.shared, &self.peer, &response, &mut self.scramble)
@@ -97,7 +97,7 @@ impl Connection {
             }
             Err(_) => {
                 self.session.interrupt().kill_connection();
-                return Err(malformed());
+                return Err(SqlError::malformed_packet());
             }
         };
         self.statements.clear();

@@ -115,8 +115,8 @@ pub(crate) async fn set_password(
     let name = user.map_or_else(|| session.own_account(), |name| account_named(session, name));
     ddl::commit_before(session).await?;
     let mut staged = staged::stage(session).await?;
-    let missing = || SqlError::new(1133, b"42000", "Can't find any matching row in the user table");
-    let mut account = staged::account_to_change(session, &staged, &name)?.ok_or_else(missing)?;
+    let mut account =
+        staged::account_to_change(session, &staged, &name)?.ok_or_else(SqlError::password_no_match)?;
     check_replaced(session, &account, replaces)?;
     account.set_password(password);
     staged.put(account);
@@ -134,8 +134,7 @@ fn check_replaced(session: &Session, account: &Account, replaces: Option<&[u8]>)
 
 fn set_authentication(account: &mut Account, spec: &UserSpec) -> SqlResult<()> {
     if let Some(name) = &spec.plugin {
-        account.plugin = Plugin::named(name)
-            .ok_or_else(|| SqlError::new(1524, b"HY000", format!("Plugin '{name}' is not loaded")))?;
+        account.plugin = Plugin::named(name).ok_or_else(|| SqlError::plugin_not_loaded(name))?;
         if spec.authentication.is_none() {
             account.secret.clear();
         }

@@ -86,7 +86,7 @@ pub(super) fn begin_aside(
     let (mut limit_ms, mut named, mut set) = (None, false, Vec::<&str>::new());
     for hint in &aside.hints {
         let told = match hint {
-            Hint::Wrong(complaint) => Err(SqlError::new(1064, b"42000", &**complaint)),
+            Hint::Wrong(complaint) => Err(SqlError::wrong_hint(complaint)),
             Hint::MaxExecutionTime(..) if !is_select(statement) => Err(SqlError::execution_time_not_here()),
             Hint::MaxExecutionTime(_, false) => Err(SqlError::execution_time_not_here()),
             Hint::MaxExecutionTime(ms, true) if limit_ms.is_some() => {

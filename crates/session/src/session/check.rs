@@ -9,10 +9,8 @@
 //! A checksum is the sum of the CRC-32 of the rows' bytes, so their order does not matter. The bytes are this
 //! server's own: compare it only with checksums that it made of the same definition.
 
-use std::ops::Bound;
-
 use turnstile_engine::session_status::Operation;
-use turnstile_engine::{Isolation, Read, ScanIndex, ScanSpec, Txn, TxnOptions, Visit};
+use turnstile_engine::{Isolation, ScanIndex, ScanSpec, Txn, TxnOptions, Visit};
 
 use super::Session;
 use super::maintain::Said;
@@ -55,7 +53,7 @@ pub(super) async fn check_table(session: &mut Session, name: &TableName) -> SqlR
     match checked {
         Ok(None) => Ok(vec![("status", "OK".into())]),
         Ok(Some(found)) => Ok(vec![("Warning", found), ("error", "Corrupt".into())]),
-        Err(error) if error.code == SqlError::query_interrupted().code => Err(error),
+        Err(error) if error.ends_statement() => Err(error),
         Err(error) => Ok(vec![("Warning", error.message), ("error", "Corrupt".into())]),
     }
 }
@@ -116,9 +114,7 @@ async fn scan_rows(
     index: ScanIndex,
     visit: &mut (dyn FnMut(&[u8]) + Send),
 ) -> SqlResult<()> {
-    let (lower, upper) = (Bound::Unbounded, Bound::Unbounded);
-    let spec = ScanSpec { index, lower, upper, reverse: false, mode: Read::Consistent, fetch_row: true };
-    let mut scan = txn.scan(&table.engine, spec);
+    let mut scan = txn.scan(&table.engine, ScanSpec::all(index));
     let mut slice = Slice::default();
     let mut on_row = |_: &[u8], _: &[u8], row: &[u8]| {
         visit(row);

@@ -138,12 +138,12 @@ async fn define(session: &mut Session, statement: &Statement, params: &[Value]) 
 /// A program that is not there: nothing makes one.
 fn drop_program(session: &mut Session, kind: &str, name: &ast::TableName, if_exists: bool) -> SqlResult<()> {
     let missing = match kind {
-        "TRIGGER" => SqlError::new(1360, b"HY000", "Trigger does not exist"),
-        "EVENT" if if_exists => SqlError::savepoint_does_not_exist("Event", &name.table),
-        "EVENT" => SqlError::new(1539, b"HY000", format!("Unknown event '{}'", name.table)),
+        "TRIGGER" => SqlError::no_such_trigger(),
+        "EVENT" if if_exists => SqlError::does_not_exist("Event", &name.table),
+        "EVENT" => SqlError::unknown_event(&name.table),
         kind => {
             let full = format!("{}.{}", schema_of(session, name)?, name.table);
-            SqlError::savepoint_does_not_exist(kind, full)
+            SqlError::does_not_exist(kind, full)
         }
     };
     if !if_exists {

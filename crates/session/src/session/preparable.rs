@@ -6,7 +6,7 @@
 use crate::ast::{
     AlterAction, ColumnDef, ExplainTarget, Expr, MaintenanceKind, RoleStatement, Show, ShowWhat, Statement,
 };
-use crate::error::{SqlError, SqlResult};
+use crate::error::{ErrorKind, SqlError, SqlResult};
 use crate::walk;
 
 /// Refuses what cannot be prepared, with so many `?`.
@@ -76,7 +76,7 @@ const ABSENT: &[&str] = &[
 pub(super) fn refused_first(text: &[u8], error: SqlError) -> SqlError {
     // What does not matter: no beginning is longer.
     const WORDS: usize = 4;
-    if error.code != SqlError::not_supported_yet("").code {
+    if error.kind() != ErrorKind::Unsupported {
         return error;
     }
     let words = text.split(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');

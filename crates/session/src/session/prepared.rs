@@ -19,7 +19,7 @@ use crate::plan::derived::TEXT_COMMAND;
 use crate::registry::Command;
 use crate::registry::commands::Command as Com;
 use crate::row_plan::PlanKind;
-use crate::session::{aside, foreign_key, log, read_only, rights, show, statement, text, transaction};
+use crate::session::{aside, log, read_only, rights, show, statement, text, transaction};
 use crate::sink::{ColumnMeta, ResultSink};
 use crate::value::{Value, to_bytes};
 
@@ -225,15 +225,8 @@ async fn execute_rows(
 ) -> SqlResult<Outcome> {
     read_only::check_writable(session, &prepared.statement)?;
     statement::enter_for(session, &prepared.tables).await?;
-    let (plan, converted) = loop {
-        let (plan, converted) = match kept_plan(session, prepared, params) {
-            Ok(planned) => planned,
-            Err(error) => return Box::pin(statement::abandon(session, error)).await,
-        };
-        if !plan.has_foreign() || Box::pin(foreign_key::hold_related(session, &plan)).await? {
-            break (plan, converted);
-        }
-    };
+    let make = |session: &Session| kept_plan(session, prepared, params);
+    let (plan, converted) = statement::plan_and_hold(session, make, |(plan, _)| plan).await?;
     let into = match &prepared.statement {
         ast::Statement::Select(query) => &query.into[..],
         _ => &[],

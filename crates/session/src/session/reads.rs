@@ -6,7 +6,8 @@
 //! | statement | its plain reads lock from |
 //! |---|---|
 //! | SELECT | SERIALIZABLE on, unless it is a transaction of its own |
-//! | INSERT ... SELECT, REPLACE ... SELECT, CREATE TABLE ... SELECT, UPDATE of one table | REPEATABLE READ on |
+//! | INSERT ... SELECT, REPLACE ... SELECT, CREATE TABLE ... SELECT, UPDATE of one table | REPEATABLE READ on
+//! |
 //! | INSERT ... VALUES, DELETE, UPDATE of several tables, SET, DO | always |
 
 use turnstile_engine::Isolation;

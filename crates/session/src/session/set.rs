@@ -193,8 +193,7 @@ fn set_names(session: &mut Session, charset: Option<&str>, collation: Option<&st
     if let Some(name) = collation {
         let chosen = Collation::by_name(name).ok_or_else(|| SqlError::unknown_collation(name))?;
         if chosen.charset() != found.charset() {
-            let text = format!("COLLATION '{name}' is not valid for CHARACTER SET '{}'", found.charset());
-            return Err(SqlError::new(1253, b"42000", text));
+            return Err(SqlError::collation_charset_mismatch(name, found.charset()));
         }
         found = chosen;
     }

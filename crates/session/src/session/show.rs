@@ -16,7 +16,7 @@ use super::statement::Outcome;
 use crate::ast::{self, Show, ShowFilter, ShowWhat, TableName, quote_name};
 use crate::collation::Collation;
 use crate::definition::create_table_text;
-use crate::error::{SqlError, SqlResult};
+use crate::error::{ErrorKind, SqlError, SqlResult};
 use crate::expr::WarningLevel;
 use crate::information_schema::{self, catalog};
 use crate::session::{show_absent, show_live, statement};
@@ -100,7 +100,7 @@ pub(super) fn show_columns(session: &mut Session, show: &Show, params: usize) ->
         Some(columns) => Table::new(columns),
         None => match shown(session, &show.what, &[]) {
             Ok(table) => table,
-            Err(error) if error.code == SqlError::no_database_selected().code => return Err(error),
+            Err(error) if error.kind() == ErrorKind::NoDatabase => return Err(error),
             Err(_) => return Ok(Vec::new()),
         },
     };

@@ -97,11 +97,7 @@ pub(super) fn shown_empty(what: &ShowWhat) -> SqlResult<Table> {
         ]),
         ShowWhat::ReplicaStatus => empty(REPLICA, &[]),
         ShowWhat::RelaylogEvents(Some(channel)) | ShowWhat::ReplicaStatusOf(channel) => {
-            return Err(SqlError::new(
-                3074,
-                b"HY000",
-                format!("Replica channel '{channel}' does not exist."),
-            ));
+            return Err(SqlError::no_replica_channel(channel));
         }
         ShowWhat::BinlogEvents | ShowWhat::RelaylogEvents(None) => Table::new(&[
             ("Log_name", 's'),
@@ -119,12 +115,11 @@ pub(super) fn shown_empty(what: &ShowWhat) -> SqlResult<Table> {
             ("Executed_Gtid_Set", 's'),
         ]),
         ShowWhat::BinaryLogs => {
-            return Err(SqlError::new(1381, b"HY000", "You are not using binary logging"));
+            return Err(SqlError::no_binary_log());
         }
         ShowWhat::Privileges => privileges(),
         ShowWhat::ProgramCode => {
-            let text = "The 'SHOW PROCEDURE|FUNCTION CODE' feature is disabled; you need MySQL built with '--with-debug' to have it working";
-            return Err(SqlError::new(1289, b"HY000", text));
+            return Err(SqlError::feature_disabled("SHOW PROCEDURE|FUNCTION CODE", "--with-debug"));
         }
         ShowWhat::Profile(columns) => empty("Status Duration", columns),
         ShowWhat::Profiles => empty("Query_ID Duration Query", &[]),
@@ -146,8 +141,8 @@ pub(super) fn no_such_program(session: &Session, kind: &str, name: &TableName) -
             }
             _ => SqlError::no_such_table(&schema, &name.table),
         },
-        "TRIGGER" => SqlError::new(1360, b"HY000", "Trigger does not exist"),
-        "EVENT" => SqlError::new(1539, b"HY000", format!("Unknown event '{}'", name.table)),
-        kind => SqlError::new(1305, b"42000", format!("{kind} {} does not exist", name.table)),
+        "TRIGGER" => SqlError::no_such_trigger(),
+        "EVENT" => SqlError::unknown_event(&name.table),
+        kind => SqlError::does_not_exist(kind, &name.table),
     })
 }

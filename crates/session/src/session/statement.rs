@@ -13,7 +13,7 @@ mod run;
 use super::Session;
 use super::time_limit::TimeLimit;
 use crate::ast::{self, Statement};
-use crate::error::{SqlError, SqlResult};
+use crate::error::{ErrorKind, SqlError, SqlResult};
 use crate::exec::Exec;
 use crate::exec::change::PointDraft;
 use crate::expr::{EvalContext, EvalSettings, Warnings};
@@ -222,16 +222,11 @@ pub(super) async fn row_statement(
     out: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
     enter_for(session, &of_statement(statement)).await?;
-    let plan = loop {
+    let make = |session: &Session| {
         let parameters = Parameters::of_kinds(actual(params));
-        let plan = match plan_rows(session, (statement, reads), params, &parameters) {
-            Ok(plan) => plan,
-            Err(error) => return abandon(session, error).await,
-        };
-        if !plan.has_foreign() || Box::pin(foreign_key::hold_related(session, &plan)).await? {
-            break plan;
-        }
+        plan_rows(session, (statement, reads), params, &parameters)
     };
+    let plan = plan_and_hold(session, make, |plan| plan).await?;
     let into = match statement {
         Statement::Select(query) => query.into.clone(),
         _ => Vec::new(),
@@ -264,7 +259,7 @@ pub(super) async fn enter_for(session: &mut Session, tables: &[Used]) -> SqlResu
         match Box::pin(transaction::wait_at(session, &closed)).await {
             Ok(()) => {}
             // It has done nothing yet: it lets the others of the cycle go on and comes after them.
-            Err(error) if begins && error.code == SqlError::deadlock().code => {
+            Err(error) if begins && error.kind() == ErrorKind::Deadlock => {
                 transaction::release_metadata_locks(session)
             }
             Err(error) => return Box::pin(abandon(session, error)).await,
@@ -275,11 +270,30 @@ pub(super) async fn enter_for(session: &mut Session, tables: &[Used]) -> SqlResu
 /// Ends a statement that failed before it did anything. As the victim of a cycle it takes its
 /// transaction with it.
 pub(super) async fn abandon<T>(session: &mut Session, error: SqlError) -> SqlResult<T> {
-    let ends = error.code == SqlError::deadlock().code;
+    let ends = error.kind() == ErrorKind::Deadlock;
     if session.open.as_ref().is_some_and(|open| open.autocommit || ends) {
         transaction::rollback(session).await?;
     }
     Err(error)
+}
+
+/// A plan for a statement whose metadata locks are held, with those of the tables that its foreign keys lead
+/// to. It is made again if it is out of date when these are held.
+#[inline]
+pub(super) async fn plan_and_hold<P>(
+    session: &mut Session,
+    make: impl Fn(&Session) -> SqlResult<P>,
+    rows: impl Fn(&P) -> &RowPlan,
+) -> SqlResult<P> {
+    loop {
+        let plan = match make(session) {
+            Ok(plan) => plan,
+            Err(error) => return Box::pin(abandon(session, error)).await,
+        };
+        if !rows(&plan).has_foreign() || Box::pin(foreign_key::hold_related(session, rows(&plan))).await? {
+            return Ok(plan);
+        }
+    }
 }
 
 /// Plans a statement whose metadata locks are held.
@@ -359,15 +373,14 @@ pub(super) async fn run_rows(
 fn check_constants(session: &Session, plan: &RowPlan, params: &[Value]) -> SqlResult<()> {
     let settings = change_settings(plan, &session.settings);
     if !settings.strict_change {
-        let warnings = &session.state.warnings;
-        let context = EvalContext { settings, parameters: params, session: &*session.state, warnings };
+        let context = session.state.eval(settings, params);
         return plan.constants.iter().try_for_each(|one| one.tell(&context));
     }
     let warnings = Warnings::new();
-    let context = EvalContext { settings, parameters: params, session: &*session.state, warnings: &warnings };
+    let told = session.state.eval(settings, params);
+    let context = EvalContext { warnings: &warnings, ..told };
     plan.constants.iter().try_for_each(|one| one.check(&context))?;
-    let context = EvalContext { warnings: &session.state.warnings, ..context };
-    plan.constants.iter().for_each(|one| one.note_day(&context));
+    plan.constants.iter().for_each(|one| one.note_day(&told));
     Ok(())
 }
 
@@ -382,7 +395,7 @@ async fn run_rows_waiting(
 ) -> SqlResult<Outcome> {
     let settings = change_settings(plan, &session.settings);
     let state = session.state.clone();
-    let context = EvalContext { settings, parameters: params, session: &*state, warnings: &state.warnings };
+    let context = state.eval(settings, params);
     let (db, interrupt) = (session.db.clone(), session.interrupt.clone());
     let limit_ms = session.settings.max_execution_ms;
     let unsafely = session.settings.sql_safe_updates && plan.changes_without_key();

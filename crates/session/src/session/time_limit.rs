@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use turnstile_engine::interrupt::Interrupt;
 use turnstile_sys::timer::{Timer, TimerGuard};
 
-use crate::error::{SqlError, SqlResult};
+use crate::error::{ErrorKind, SqlError, SqlResult};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -59,9 +59,7 @@ impl TimeLimit {
             self.watch.interrupt.clear_query();
         }
         match result {
-            Err(error) if fired && error.code == SqlError::query_interrupted().code => {
-                Err(SqlError::query_timeout())
-            }
+            Err(error) if fired && error.kind() == ErrorKind::Interrupted => Err(SqlError::query_timeout()),
             other => other,
         }
     }

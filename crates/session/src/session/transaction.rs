@@ -14,7 +14,7 @@ use turnstile_engine::{Isolation, Savepoint, Txn, TxnOptions};
 use super::Session;
 use crate::ast::{Begin, Completion, TransactionScope};
 use crate::catalog::Refusal;
-use crate::error::{SqlError, SqlResult};
+use crate::error::{ErrorKind, SqlError, SqlResult};
 use crate::mdl::{Hold, MetadataLock, Mode};
 use crate::memory::Many;
 use crate::session::read_only;
@@ -253,8 +253,7 @@ pub(super) fn set_transaction(
     });
     if scope == TransactionScope::Next {
         if session.open.is_some() {
-            let text = "Transaction characteristics can't be changed while a transaction is in progress";
-            return Err(SqlError::new(1568, b"25001", text));
+            return Err(SqlError::cannot_change_in_transaction());
         }
         session.next_txn.isolation = name.map(variables::isolation).or(session.next_txn.isolation);
         session.next_txn.read_only = read_only.or(session.next_txn.read_only);
@@ -295,7 +294,7 @@ impl OpenTxn {
 /// timeout if `innodb_rollback_on_timeout` says so. (A timeout at a metadata lock comes before the statement
 /// and undoes nothing.)
 fn ends_transaction(db: &crate::Database, error: &SqlError) -> bool {
-    let timed_out = error.code == SqlError::lock_wait_timeout().code;
-    error.code == SqlError::deadlock().code
+    let timed_out = error.kind() == ErrorKind::LockWaitTimeout;
+    error.kind() == ErrorKind::Deadlock
         || timed_out && db.globals().named("innodb_rollback_on_timeout") == Value::Int(1)
 }

@@ -47,69 +47,36 @@ impl ParseError {
     /// MySQL's error number.
     #[must_use]
     pub fn code(&self) -> u16 {
-        match &self.kind {
-            ParseErrorKind::Syntax | ParseErrorKind::OutOfRange | ParseErrorKind::OptionRange(_) => 1064,
-            ParseErrorKind::TooComplex => 1436,
-            ParseErrorKind::Empty => 1065,
-            ParseErrorKind::NotSupported(_) => 1235,
-            ParseErrorKind::DerivedWithoutAlias => 1248,
-            ParseErrorKind::TableFunctionWithoutAlias => 3667,
-            ParseErrorKind::Double(_) => 1367,
-            ParseErrorKind::VariableName(_) => 3061,
-            ParseErrorKind::Refused(error) => error.code,
-        }
+        self.told().code
     }
 
     /// MySQL's SQLSTATE.
     #[must_use]
     pub fn sqlstate(&self) -> [u8; 5] {
+        self.told().sqlstate
+    }
+
+    fn told(&self) -> SqlError {
+        let (near, line) = (&self.near, self.line);
         match &self.kind {
-            ParseErrorKind::Refused(error) => error.sqlstate,
-            ParseErrorKind::TooComplex => *b"HY000",
-            ParseErrorKind::Double(_) => *b"22007",
-            _ => *b"42000",
+            ParseErrorKind::Syntax => SqlError::parse_error(near, line),
+            ParseErrorKind::Empty => SqlError::empty_query(),
+            ParseErrorKind::TooComplex => SqlError::nested_too_deeply(super::DEPTH_MAX, near, line),
+            ParseErrorKind::NotSupported(feature) => SqlError::not_supported_yet(feature),
+            ParseErrorKind::DerivedWithoutAlias => SqlError::derived_must_have_alias(),
+            ParseErrorKind::TableFunctionWithoutAlias => SqlError::no_alias_of_table_function(),
+            ParseErrorKind::OutOfRange => SqlError::number_out_of_range(near, line),
+            ParseErrorKind::OptionRange(range) => SqlError::valid_range(range, near, line),
+            ParseErrorKind::Double(text) => SqlError::illegal_value("double", text),
+            ParseErrorKind::VariableName(name) => SqlError::wrong_user_variable_name(name),
+            ParseErrorKind::Refused(error) => (**error).clone(),
         }
     }
 }
 
 impl fmt::Display for ParseError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.kind {
-            ParseErrorKind::Syntax => write!(
-                out,
-                "You have an error in your SQL syntax; check the manual that corresponds to your MySQL server \
-                 version for the right syntax to use near '{}' at line {}",
-                self.near, self.line
-            ),
-            ParseErrorKind::Empty => write!(out, "Query was empty"),
-            ParseErrorKind::TooComplex => write!(
-                out,
-                "Thread stack overrun: the statement is nested more than {} levels deep near '{}' at line {}",
-                super::DEPTH_MAX,
-                self.near,
-                self.line
-            ),
-            ParseErrorKind::NotSupported(feature) => {
-                write!(out, "This version of Turnstile doesn't yet support '{feature}'")
-            }
-            ParseErrorKind::DerivedWithoutAlias => {
-                write!(out, "Every derived table must have its own alias")
-            }
-            ParseErrorKind::TableFunctionWithoutAlias => {
-                write!(out, "Every table function must have an alias")
-            }
-            ParseErrorKind::Double(text) => {
-                write!(out, "Illegal double '{text}' value found during parsing")
-            }
-            ParseErrorKind::Refused(error) => write!(out, "{}", error.message),
-            ParseErrorKind::VariableName(name) => write!(out, "User variable name '{name}' is illegal"),
-            ParseErrorKind::OptionRange(range) => {
-                write!(out, "The valid range for {range}. Error near '{}' at line {}", self.near, self.line)
-            }
-            ParseErrorKind::OutOfRange => {
-                write!(out, "Number out of range near '{}' at line {}", self.near, self.line)
-            }
-        }
+        out.write_str(&self.told().message)
     }
 }
 
@@ -138,6 +105,6 @@ impl Failure {
 
 impl From<ParseError> for SqlError {
     fn from(error: ParseError) -> Self {
-        SqlError::new(error.code(), &error.sqlstate(), error.to_string())
+        error.told()
     }
 }

@@ -99,14 +99,14 @@ impl Warnings {
         if self.count() == 0 { Vec::new() } else { self.list.lock().clone() }
     }
 
-    /// Takes back those lines that were given after so many and have this number.
-    pub fn take_back(&self, after: u16, code: u16) {
+    /// Takes back those lines that were given after so many and say the same.
+    pub fn take_back(&self, after: u16, said: &SqlError) {
         let mut list = self.list.lock();
         let all = list.len();
         let mut at = 0;
         list.retain(|warning| {
             at += 1;
-            let stays = at <= usize::from(after) || warning.error.code != code;
+            let stays = at <= usize::from(after) || warning.error != *said;
             if !stays && warning.level == WarningLevel::Error {
                 self.errors.fetch_sub(1, Ordering::Relaxed);
             }

@@ -44,7 +44,7 @@ impl Program {
             program: self,
             text,
             slots: vec![None; self.slots],
-            frames: Vec::new(),
+            alternatives: Vec::new(),
             backtracks: 0,
             work: 0,
             note,
@@ -52,7 +52,7 @@ impl Program {
         let mut at = from;
         loop {
             machine.slots.fill(None);
-            machine.frames.clear();
+            machine.alternatives.clear();
             if let Some(end) = machine.run(0, at, None)? {
                 let mut groups = vec![Some((at, end))];
                 groups.extend((1..=self.groups).map(|group| machine.group(group)));
@@ -80,7 +80,7 @@ struct Machine<'m> {
     program: &'m Program,
     text: &'m str,
     slots: Vec<Option<usize>>,
-    frames: Vec<Alternative>,
+    alternatives: Vec<Alternative>,
     backtracks: usize,
     work: usize,
     note: &'m Note<'m>,
@@ -103,11 +103,11 @@ impl Machine<'_> {
         self.text[at..].chars().next()
     }
 
-    fn push(&mut self, frame: Alternative) -> SqlResult<()> {
-        if self.frames.len() == FRAMES {
+    fn push(&mut self, alternative: Alternative) -> SqlResult<()> {
+        if self.alternatives.len() == FRAMES {
             return Err(SqlError::regexp_stack_overflow());
         }
-        self.frames.push(frame);
+        self.alternatives.push(alternative);
         Ok(())
     }
 
@@ -119,7 +119,7 @@ impl Machine<'_> {
     /// Runs from a step at a byte offset until `Accept`, at `goal` if there is one; where it ended. Attempts
     /// that are left are forgotten, changes of slots stay to be taken back by who comes next.
     fn run(&mut self, step: usize, at: usize, goal: Option<usize>) -> SqlResult<Option<usize>> {
-        let base = self.frames.len();
+        let base = self.alternatives.len();
         let mut next = Some((step, at));
         loop {
             let Some((step, at)) = next else {
@@ -144,8 +144,8 @@ impl Machine<'_> {
 
     /// Takes back what was done since the last attempt that is left, down to `base`.
     fn retreat(&mut self, base: usize) -> SqlResult<Option<(usize, usize)>> {
-        while self.frames.len() > base {
-            match self.frames.pop() {
+        while self.alternatives.len() > base {
+            match self.alternatives.pop() {
                 Some(Alternative::Restore { slot, held }) => self.slots[slot] = held,
                 Some(Alternative::Branch { step, at }) => {
                     self.backtracked()?;
@@ -156,7 +156,7 @@ impl Machine<'_> {
                     let last = self.text[..at].chars().next_back().map_or(0, char::len_utf8);
                     let at = at - last;
                     if at > least {
-                        self.frames.push(Alternative::Shorter { step, least, at });
+                        self.alternatives.push(Alternative::Shorter { step, least, at });
                     }
                     return Ok(Some((step, at)));
                 }
@@ -173,8 +173,10 @@ impl Machine<'_> {
 
     /// Forgets the attempts that are left above `base`.
     fn settle(&mut self, base: usize) {
-        let kept = self.frames.split_off(base);
-        self.frames.extend(kept.into_iter().filter(|frame| matches!(frame, Alternative::Restore { .. })));
+        let kept = self.alternatives.split_off(base);
+        self.alternatives.extend(
+            kept.into_iter().filter(|alternative| matches!(alternative, Alternative::Restore { .. })),
+        );
     }
 
     /// One step; where to go on, None if it fails.
@@ -269,7 +271,7 @@ impl Machine<'_> {
     }
 
     fn looks(&mut self, around: LookAround, step: usize, at: usize, longest: usize) -> SqlResult<bool> {
-        let base = self.frames.len();
+        let base = self.alternatives.len();
         let (found, wanted) = match around {
             LookAround::LookAhead => (self.run(step, at, None)?.is_some(), true),
             LookAround::LookAheadNeg => (self.run(step, at, None)?.is_some(), false),

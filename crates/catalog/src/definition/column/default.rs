@@ -2,7 +2,7 @@
 
 use turnstile_expr::expr::{EvalContext, NoRow, WarningLevel};
 use turnstile_syntax::ast;
-use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::error::{ErrorKind, SqlError, SqlResult};
 use turnstile_values::types::ColumnType;
 use turnstile_values::value::{StoreContext, Value, in_own_bytes, store};
 
@@ -42,13 +42,19 @@ pub(super) fn default(
 pub fn is_late(error: &SqlError, clause: &ast::DefaultClause) -> bool {
     let null = matches!(&clause.expr, ast::Expr::Literal(ast::Literal::Null));
     let function = matches!(&clause.expr, ast::Expr::Function(_));
-    !clause.computed && !null && !function && default_error("", error.clone()).code == 1067
+    !clause.computed
+        && !null
+        && !function
+        && default_error("", error.clone()).kind() == ErrorKind::InvalidDefault
 }
 
 /// Why a default is refused: that the value does not fit is not said more closely.
 pub fn default_error(name: &str, error: SqlError) -> SqlError {
-    let said = matches!(error.code, 1101 | 1105 | 1235 | 3767..=3773);
-    if said { error } else { SqlError::invalid_default(name) }
+    match error.kind() {
+        ErrorKind::Unknown | ErrorKind::Unsupported | ErrorKind::RefusedDefault => error,
+        _ if error.ends_statement() => error,
+        _ => SqlError::invalid_default(name),
+    }
 }
 
 /// The default that an expression gives a column.

@@ -21,7 +21,7 @@ fn ring(size: usize, weights: impl Fn(usize) -> u64) -> (usize, LockStatistics, 
     let txns: Vec<_> = (0..size).map(|n| TxnLocks::new(n as u64, n as u64)).collect();
     for (n, txn) in txns.iter().enumerate() {
         txn.set_undo_records(weights(n));
-        assert_eq!(table.try_acquire(txn, row(&key(n)), X, Record), Acquire::Granted);
+        assert_eq!(table.try_acquire(txn, row(&key(n)), X, Record), Grant::New);
     }
     let mut waits: Vec<_> = (0..size)
         .map(|n| begin(table.enqueue(&txns[n], row(&key((n + 1) % size)), X, Record, FOR_LONG)))
@@ -212,7 +212,7 @@ fn a_cycle_through_any_of_several_readers_is_found_at_once() {
         writer.set_undo_records(50);
         readers
             .iter()
-            .for_each(|reader| assert_eq!(table.try_acquire(reader, row(b"r"), S, Record), Acquire::Granted));
+            .for_each(|reader| assert_eq!(table.try_acquire(reader, row(b"r"), S, Record), Grant::New));
         table.try_acquire(&writer, row(b"w"), X, Record);
         let mut reading = Hand::begin(table.enqueue(&readers[nth], row(b"w"), S, Record, FOR_LONG));
         let mut writing = Hand::begin(table.enqueue(&writer, row(b"r"), X, Record, FOR_LONG));

@@ -125,7 +125,7 @@ impl Model {
         false
     }
     /// Asks; a claim that must wait is entered only if `wait`.
-    fn ask(&mut self, txn: usize, place: u32, what: What, wait: bool) -> Acquire {
+    fn ask(&mut self, txn: usize, place: u32, what: What, wait: bool) -> Grant {
         let claims = self.places.entry(place).or_default();
         let covered = claims
             .iter()
@@ -133,23 +133,23 @@ impl Model {
             .map(|own| own.what.covers_part(what))
             .fold((false, false), |all, one| (all.0 || one.0, all.1 || one.1));
         if covered == (true, true) && what != Row(X, InsertIntention) {
-            return Acquire::AlreadyHeld;
+            return Grant::Held;
         }
         let mut claim = Claim { txn, what, granted: false };
         claim.granted = Model::blockers_of(claims, &claim, claims.len()).is_empty();
         match (claim.granted, what) {
-            (true, Row(_, InsertIntention)) => Acquire::Granted,
+            (true, Row(_, InsertIntention)) => Grant::New,
             (true, _) => {
                 claims.push(claim);
                 self.held.entry(txn).or_default().insert(place);
-                Acquire::Granted
+                Grant::New
             }
             (false, _) => {
                 if wait {
                     claims.push(claim);
                     self.waits.insert(txn, place);
                 }
-                Acquire::Conflict
+                Grant::Conflict
             }
         }
     }
@@ -246,7 +246,7 @@ impl Stage {
     }
 
     /// Asks the table and the model, which agree; if it must wait, the model takes it to wait as `wait` says.
-    fn ask(&mut self, txn: usize, place: u32, what: What, wait: bool) -> Acquire {
+    fn ask(&mut self, txn: usize, place: u32, what: What, wait: bool) -> Grant {
         let name = place.to_be_bytes();
         let found = match what {
             Row(mode, kind) => self.table.try_acquire(self.txns[txn], row(&name), mode, kind),
@@ -258,7 +258,7 @@ impl Stage {
 
     /// Waits if need be, and looks at everything the wait did.
     fn wait(&mut self, txn: usize, place: u32, what: What) {
-        if self.ask(txn, place, what, true) != Acquire::Conflict {
+        if self.ask(txn, place, what, true) != Grant::Conflict {
             return;
         }
         let name = place.to_be_bytes();

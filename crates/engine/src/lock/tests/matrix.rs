@@ -46,8 +46,8 @@ fn observed(name: LockName<'_>, held: &[(&str, LockMode, LockKind)]) -> String {
         for (_, wanted_mode, wanted_kind) in ROWS {
             let table = table();
             let (first, second) = (TxnLocks::new(1, 1), TxnLocks::new(2, 2));
-            assert_eq!(table.try_acquire(&first, name, *mode, *kind), Acquire::Granted);
-            let granted = table.try_acquire(&second, name, wanted_mode, wanted_kind) == Acquire::Granted;
+            assert_eq!(table.try_acquire(&first, name, *mode, *kind), Grant::New);
+            let granted = table.try_acquire(&second, name, wanted_mode, wanted_kind) == Grant::New;
             text += if granted { "      +" } else { "      -" };
         }
         text += "\n";
@@ -89,8 +89,8 @@ fn tables() {
         for (_, wanted) in locks {
             let table = table();
             let (first, second) = (TxnLocks::new(1, 1), TxnLocks::new(2, 2));
-            assert_eq!(table.try_acquire_table(&first, TableId(1), held), Acquire::Granted);
-            let granted = table.try_acquire_table(&second, TableId(1), wanted) == Acquire::Granted;
+            assert_eq!(table.try_acquire_table(&first, TableId(1), held), Grant::New);
+            let granted = table.try_acquire_table(&second, TableId(1), wanted) == Grant::New;
             text += if granted { "   +" } else { "   -" };
         }
         text += "\n";
@@ -103,14 +103,11 @@ fn different_names_never_conflict() {
     let table = table();
     let (first, second) = (TxnLocks::new(1, 1), TxnLocks::new(2, 2));
     for name in [row(b""), row(b"k"), LockName::Supremum(INDEX), LockName::row(IndexId(8), b"k")] {
-        assert_eq!(table.try_acquire(&first, name, X, NextKey), Acquire::Granted);
+        assert_eq!(table.try_acquire(&first, name, X, NextKey), Grant::New);
     }
-    assert_eq!(table.try_acquire(&second, row(b"kk"), X, NextKey), Acquire::Granted);
-    assert_eq!(
-        table.try_acquire(&second, LockName::Supremum(IndexId(8)), X, InsertIntention),
-        Acquire::Granted
-    );
-    assert_eq!(table.try_acquire(&second, row(b""), X, Record), Acquire::Conflict);
+    assert_eq!(table.try_acquire(&second, row(b"kk"), X, NextKey), Grant::New);
+    assert_eq!(table.try_acquire(&second, LockName::Supremum(IndexId(8)), X, InsertIntention), Grant::New);
+    assert_eq!(table.try_acquire(&second, row(b""), X, Record), Grant::Conflict);
 }
 
 #[test]
@@ -118,15 +115,15 @@ fn own_locks_cover_weaker_requests() {
     let table = table();
     let txn = TxnLocks::new(1, 1);
     let ask = |mode, kind| table.try_acquire(&txn, row(b"k"), mode, kind);
-    assert_eq!(ask(S, Record), Acquire::Granted);
-    assert_eq!(ask(S, Record), Acquire::AlreadyHeld);
-    assert_eq!(ask(X, Record), Acquire::Granted, "nobody else is there");
-    assert_eq!(ask(S, Record), Acquire::AlreadyHeld);
-    assert_eq!(ask(S, NextKey), Acquire::Granted, "the gap is new");
-    assert_eq!(ask(S, Gap), Acquire::AlreadyHeld);
-    assert_eq!(ask(X, NextKey), Acquire::Granted);
-    assert_eq!(ask(X, Gap), Acquire::AlreadyHeld);
-    assert_eq!(ask(X, InsertIntention), Acquire::Granted, "its own gap does not keep it out");
+    assert_eq!(ask(S, Record), Grant::New);
+    assert_eq!(ask(S, Record), Grant::Held);
+    assert_eq!(ask(X, Record), Grant::New, "nobody else is there");
+    assert_eq!(ask(S, Record), Grant::Held);
+    assert_eq!(ask(S, NextKey), Grant::New, "the gap is new");
+    assert_eq!(ask(S, Gap), Grant::Held);
+    assert_eq!(ask(X, NextKey), Grant::New);
+    assert_eq!(ask(X, Gap), Grant::Held);
+    assert_eq!(ask(X, InsertIntention), Grant::New, "its own gap does not keep it out");
     assert_eq!(txn.lock_count(), 1, "one hold, however it grew");
     table.release_all(&txn);
     assert_eq!(table.statistics().names, 0);
@@ -138,12 +135,12 @@ fn own_table_locks_cover_weaker_requests() {
     let table = table();
     let txn = TxnLocks::new(1, 1);
     let ask = |lock| table.try_acquire_table(&txn, TableId(3), lock);
-    assert_eq!(ask(IntentionExclusive), Acquire::Granted);
-    assert_eq!(ask(IntentionShared), Acquire::AlreadyHeld);
-    assert_eq!(ask(Shared), Acquire::Granted);
+    assert_eq!(ask(IntentionExclusive), Grant::New);
+    assert_eq!(ask(IntentionShared), Grant::Held);
+    assert_eq!(ask(Shared), Grant::New);
     table.release_table(&txn, TableId(3), Shared);
-    assert_eq!(ask(Exclusive), Acquire::Granted);
-    assert_eq!(ask(Shared), Acquire::AlreadyHeld);
+    assert_eq!(ask(Exclusive), Grant::New);
+    assert_eq!(ask(Shared), Grant::Held);
     table.release_all(&txn);
     assert_eq!(table.statistics().names, 0);
 }

@@ -96,12 +96,12 @@ impl Naive {
             && (!claim.on_record() || own(true, claim.mode))
             && (!claim.on_gap() || own(false, claim.mode))
     }
-    fn request(&mut self, mut claim: Claim) -> Acquire {
+    fn request(&mut self, mut claim: Claim) -> Grant {
         if self.covered(&claim) {
-            return Acquire::AlreadyHeld;
+            return Grant::Held;
         }
         claim.granted = !self.is_blocked(&claim, self.claims.len());
-        let acquire = if claim.granted { Acquire::Granted } else { Acquire::Conflict };
+        let acquire = if claim.granted { Grant::New } else { Grant::Conflict };
         if !(claim.granted && claim.kind == InsertIntention) {
             self.claims.push(claim);
         }
@@ -177,7 +177,7 @@ fn run(seed: u64, detect: bool) -> usize {
                 expected,
                 "{place} {claim:?}"
             );
-            if expected == Acquire::Conflict {
+            if expected == Grant::Conflict {
                 let wait = table.enqueue(current[n], row(KEYS[key]), mode, kind, FOR_LONG);
                 waits[n] = Some(Hand { wait: Box::pin(wait), wakes: Arc::default() });
                 let victims = settle_victims(&mut naive, &mut waits, &place);

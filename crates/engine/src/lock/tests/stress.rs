@@ -70,7 +70,7 @@ fn one_hot_row_short_and_long_locks_mixed() {
             txn.set_transient(rng.chance(0.8));
             let mode = if rng.chance(0.7) { X } else { S };
             let granted = block_on(table.acquire(&txn, row(b"hot"), mode, Record, FOR_LONG)).unwrap();
-            assert_eq!(granted, Acquire::Granted);
+            assert_eq!(granted, Grant::New);
             hot.visit(mode, || (0..rng.below(200)).for_each(|_| std::hint::spin_loop()));
             table.release_all(&txn);
             done.fetch_add(1, Ordering::Relaxed);

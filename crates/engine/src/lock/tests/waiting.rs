@@ -12,18 +12,14 @@ use turnstile_sys::handoff;
 fn fifo_hand_off_wakes_once() {
     let table = table();
     let txns: Vec<_> = (0..4).map(|n| TxnLocks::new(n, n)).collect();
-    assert_eq!(table.try_acquire(&txns[0], row(b"k"), X, Record), Acquire::Granted);
+    assert_eq!(table.try_acquire(&txns[0], row(b"k"), X, Record), Grant::New);
     let mut waits: Vec<_> =
         txns[1..].iter().map(|txn| Hand::begin(table.enqueue(txn, row(b"k"), X, Record, FOR_LONG))).collect();
     for n in 0..3 {
         table.release_all(&txns[n]);
         assert_eq!(waits[n].wakes(), 1);
         let late = TxnLocks::new(9, 9);
-        assert_eq!(
-            table.try_acquire(&late, row(b"k"), X, Record),
-            Acquire::Conflict,
-            "handed over, not free"
-        );
+        assert_eq!(table.try_acquire(&late, row(b"k"), X, Record), Grant::Conflict, "handed over, not free");
         assert!(waits[n + 1..].iter_mut().all(|wait| wait.wakes() == 0 && wait.poll().is_none()));
         assert_eq!(waits[n].poll(), Some(Outcome::Granted));
     }
@@ -42,13 +38,13 @@ fn holds_on_rows_and_on_tables_are_counted_apart() {
         let now = table.statistics();
         (now.created, now.removed, now.tables_created, now.tables_removed)
     };
-    assert_eq!(table.try_acquire(&txn, row(b"k"), X, Record), Acquire::Granted);
+    assert_eq!(table.try_acquire(&txn, row(b"k"), X, Record), Grant::New);
     assert_eq!(counts(), (1, 0, 0, 0));
     for lock in [TableLock::IntentionExclusive, TableLock::Exclusive] {
-        assert_eq!(table.try_acquire_table(&txn, TableId(1), lock), Acquire::Granted);
+        assert_eq!(table.try_acquire_table(&txn, TableId(1), lock), Grant::New);
         assert_eq!(counts(), (1, 0, 1, 0), "a stronger lock on the same table is the same hold");
     }
-    assert_eq!(table.try_acquire_table(&txn, TableId(2), TableLock::AutoIncrement), Acquire::Granted);
+    assert_eq!(table.try_acquire_table(&txn, TableId(2), TableLock::AutoIncrement), Grant::New);
     assert_eq!(counts(), (1, 0, 2, 0));
     table.release_all(&txn);
     assert_eq!(counts(), (1, 1, 2, 2));
@@ -58,10 +54,10 @@ fn holds_on_rows_and_on_tables_are_counted_apart() {
 fn a_newcomer_waits_behind_an_earlier_conflicting_waiter() {
     let table = table();
     let (reader, writer, late) = (TxnLocks::new(1, 1), TxnLocks::new(2, 2), TxnLocks::new(3, 3));
-    assert_eq!(table.try_acquire(&reader, row(b"k"), S, Record), Acquire::Granted);
+    assert_eq!(table.try_acquire(&reader, row(b"k"), S, Record), Grant::New);
     let mut writing = Hand::begin(table.enqueue(&writer, row(b"k"), X, Record, FOR_LONG));
-    assert_eq!(table.try_acquire(&late, row(b"k"), S, Record), Acquire::Conflict);
-    assert_eq!(table.try_acquire(&late, row(b"k"), S, Gap), Acquire::Granted, "a gap waits for nobody");
+    assert_eq!(table.try_acquire(&late, row(b"k"), S, Record), Grant::Conflict);
+    assert_eq!(table.try_acquire(&late, row(b"k"), S, Gap), Grant::New, "a gap waits for nobody");
     let mut reading = Hand::begin(table.enqueue(&late, row(b"k"), S, Record, FOR_LONG));
     table.release_all(&reader);
     assert_eq!((writing.poll(), reading.poll()), (Some(Outcome::Granted), None));
@@ -110,16 +106,12 @@ fn a_transient_release_invites_and_lets_short_newcomers_pass_for_a_while() {
     table.release_all(&holder);
     assert_eq!(waiting.wakes(), 1, "woken to try");
     let slow = TxnLocks::new(3, 3);
-    assert_eq!(
-        table.try_acquire(&slow, row(b"k"), X, Record),
-        Acquire::Conflict,
-        "only a short lock may pass"
-    );
+    assert_eq!(table.try_acquire(&slow, row(b"k"), X, Record), Grant::Conflict, "only a short lock may pass");
     let mut passed = 0;
     loop {
         let quick = TxnLocks::new(4, 4);
         quick.set_transient(true);
-        if table.try_acquire(&quick, row(b"k"), X, Record) == Acquire::Conflict {
+        if table.try_acquire(&quick, row(b"k"), X, Record) == Grant::Conflict {
             break;
         }
         passed += 1;
@@ -144,7 +136,7 @@ fn a_thread_with_places_hands_a_short_lock_on_in_order_until_they_run_out() {
         assert_eq!((waits[n].wakes(), waits[n].handed()), (1, 1), "to be run by this thread");
         let late = TxnLocks::new(9, 9);
         late.set_transient(true);
-        assert_eq!(table.try_acquire(&late, row(b"k"), X, Record), Acquire::Conflict, "nobody passes");
+        assert_eq!(table.try_acquire(&late, row(b"k"), X, Record), Grant::Conflict, "nobody passes");
         assert_eq!(waits[n].poll(), Some(Outcome::Granted));
         assert!(waits[n + 1..].iter().all(|wait| wait.wakes() == 0), "the others sleep");
     }
@@ -153,11 +145,7 @@ fn a_thread_with_places_hands_a_short_lock_on_in_order_until_they_run_out() {
     assert_eq!((waits[2].wakes(), waits[2].handed()), (1, 0), "invited, to come on its own thread");
     let quick = TxnLocks::new(9, 9);
     quick.set_transient(true);
-    assert_eq!(
-        table.try_acquire(&quick, row(b"k"), X, Record),
-        Acquire::Granted,
-        "the lock is free meanwhile"
-    );
+    assert_eq!(table.try_acquire(&quick, row(b"k"), X, Record), Grant::New, "the lock is free meanwhile");
     table.release_all(&quick);
     assert_eq!(waits[2].poll(), Some(Outcome::Granted));
 }
@@ -198,13 +186,13 @@ fn an_invited_waiter_takes_the_lock_itself_or_waits_on() {
     let mut waiting = Hand::begin(table.enqueue(&waiter, row(b"k"), X, Record, FOR_LONG));
     assert!(!waiter.is_transient(), "who waits does not run");
     table.release_all(&holder);
-    if table.try_acquire(&quick, row(b"k"), X, Record) == Acquire::Granted {
+    if table.try_acquire(&quick, row(b"k"), X, Record) == Grant::New {
         assert_eq!(waiting.poll(), None, "somebody came between");
         table.release_all(&quick);
     }
     assert_eq!(waiting.poll(), Some(Outcome::Granted));
     assert!(waiter.is_transient());
-    assert_eq!(table.try_acquire(&TxnLocks::new(4, 4), row(b"k"), X, Record), Acquire::Conflict);
+    assert_eq!(table.try_acquire(&TxnLocks::new(4, 4), row(b"k"), X, Record), Grant::Conflict);
     table.release_all(&waiter);
     assert_eq!(table.statistics().names, 0);
 }
@@ -280,7 +268,7 @@ fn insert_waits_for_gaps_of_others_only() {
     let mut inserting = Hand::begin(table.enqueue(&second, row(b"m"), X, InsertIntention, FOR_LONG));
     table.release_all(&first);
     assert_eq!(inserting.poll(), Some(Outcome::Granted));
-    assert_eq!(table.try_acquire(&first_again(), row(b"m"), X, InsertIntention), Acquire::Conflict);
+    assert_eq!(table.try_acquire(&first_again(), row(b"m"), X, InsertIntention), Grant::Conflict);
     table.release_all(&second);
     assert_eq!(table.statistics().names, 0);
 }
@@ -295,21 +283,17 @@ fn gaps_split_and_merge() {
     let (scanner, writer) = (TxnLocks::new(1, 1), TxnLocks::new(2, 2));
     table.try_acquire(&scanner, row(b"m"), S, NextKey);
     table.inherit_on_insert(row(b"k"), row(b"m"));
-    assert_eq!(table.try_acquire(&writer, row(b"k"), X, InsertIntention), Acquire::Conflict);
-    assert_eq!(
-        table.try_acquire(&writer, row(b"k"), X, Record),
-        Acquire::Granted,
-        "only the gap was inherited"
-    );
+    assert_eq!(table.try_acquire(&writer, row(b"k"), X, InsertIntention), Grant::Conflict);
+    assert_eq!(table.try_acquire(&writer, row(b"k"), X, Record), Grant::New, "only the gap was inherited");
     table.inherit_on_remove(row(b"m"), row(b"t"));
-    assert_eq!(table.try_acquire(&writer, row(b"t"), X, InsertIntention), Acquire::Conflict);
+    assert_eq!(table.try_acquire(&writer, row(b"t"), X, InsertIntention), Grant::Conflict);
     let committed = TxnLocks::new(3, 3);
     committed.set_skip_gaps(true);
     table.try_acquire(&committed, row(b"x"), X, Record);
     table.inherit_on_remove(row(b"x"), row(b"z"));
-    assert_eq!(table.try_acquire(&writer, row(b"z"), X, InsertIntention), Acquire::Granted);
+    assert_eq!(table.try_acquire(&writer, row(b"z"), X, InsertIntention), Grant::New);
     table.release_all(&scanner);
-    assert_eq!(table.try_acquire(&writer, row(b"t"), X, InsertIntention), Acquire::Granted);
+    assert_eq!(table.try_acquire(&writer, row(b"t"), X, InsertIntention), Grant::New);
 }
 
 #[test]
@@ -332,12 +316,12 @@ fn releasing_one_lock_keeps_the_rest() {
     let table = table();
     let (txn, other) = (TxnLocks::new(1, 1), TxnLocks::new(2, 2));
     table.try_acquire(&txn, row(b"a"), S, Record);
-    assert_eq!(table.try_acquire(&txn, row(b"a"), X, Record), Acquire::Granted);
-    assert_eq!(table.try_acquire(&txn, row(b"b"), X, Record), Acquire::Granted);
+    assert_eq!(table.try_acquire(&txn, row(b"a"), X, Record), Grant::New);
+    assert_eq!(table.try_acquire(&txn, row(b"b"), X, Record), Grant::New);
     let mut waiting = Hand::begin(table.enqueue(&other, row(b"a"), S, Record, FOR_LONG));
     table.release_one(&txn, row(b"a"), X, Record);
     assert_eq!(waiting.poll(), Some(Outcome::Granted), "the S lock from before stays, and S goes with S");
-    assert_eq!(table.try_acquire(&other, row(b"a"), X, Record), Acquire::Conflict);
+    assert_eq!(table.try_acquire(&other, row(b"a"), X, Record), Grant::Conflict);
     table.release_one(&txn, row(b"b"), X, Record);
     assert_eq!(txn.lock_count(), 1);
     table.release_all(&txn);
@@ -368,5 +352,5 @@ fn recycled_locks_begin_empty() {
     table.release_all(&txn);
     txn.recycle(2, 0).unwrap();
     assert_eq!((txn.start_sequence(), txn.undo_records()), (2, 0));
-    assert_eq!(table.try_acquire(&txn, row(b"k"), X, Record), Acquire::Granted);
+    assert_eq!(table.try_acquire(&txn, row(b"k"), X, Record), Grant::New);
 }

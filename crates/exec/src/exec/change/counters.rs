@@ -17,11 +17,10 @@
 //! Hidden row numbers begin behind the last key of the tree, deleted rows and uncommitted ones included: a
 //! row that is deleted and comes back with a rollback must not meet another one with its number.
 
-use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use turnstile_engine::{Engine, Isolation, Read, ScanSpec, TxnOptions, Visit};
+use turnstile_engine::{Engine, Isolation, ScanSpec, TxnOptions, Visit};
 
 use super::apply::Storing;
 use crate::exec::Exec;
@@ -64,14 +63,8 @@ pub async fn largest_there(
     let Some(key) = by else { return Ok(0) };
     let options = TxnOptions { isolation: Isolation::ReadUncommitted, read_only: true, ..options };
     let mut txn = engine.begin(options);
-    let spec = ScanSpec {
-        index: table.scan_index(key),
-        lower: Bound::Unbounded,
-        upper: Bound::Unbounded,
-        reverse: !table.keys()[key].parts[0].descending,
-        mode: Read::Consistent,
-        fetch_row: true,
-    };
+    let reverse = !table.keys()[key].parts[0].descending;
+    let spec = ScanSpec { reverse, ..ScanSpec::all(table.scan_index(key)) };
     let mut scan = txn.scan(&table.engine, spec);
     let mut last = None;
     let mut visit = |_: &[u8], _: &[u8], row: &[u8]| {
@@ -271,17 +264,15 @@ fn next_number(exec: &Exec<'_>, table: &Table, numbers: &mut Numbers, most: u64)
         take_numbers(exec, table, numbers, most);
     }
     let mut value = numbers.next;
-    let unreadable =
-        || SqlError::new(1467, b"HY000", "Failed to read auto-increment value from storage engine");
     if value == u64::MAX {
-        return Err(unreadable());
+        return Err(SqlError::counter_unreadable());
     }
     if value > most {
         // What steps or `insert_id` have put beyond the end, the first row tells as any value that does
         // not fit. Later rows, and a counter that is itself beyond, have nothing to read.
         let counter = table.counters.auto_increment.load(Ordering::Acquire);
         if !first || (counter > most && !numbers.forced) {
-            return Err(unreadable());
+            return Err(SqlError::counter_unreadable());
         }
         let name = table.auto_column.map_or("", |column| &table.columns()[column].name);
         let beyond = SqlError::out_of_range_column(name, 1);

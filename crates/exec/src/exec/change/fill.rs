@@ -9,7 +9,7 @@ use turnstile_catalog::dictionary::Table;
 use turnstile_expr::expr::{Expr, literal_value};
 use turnstile_plan::plan::change::{InsertPlan, InsertSource};
 use turnstile_syntax::ast::LiteralRows;
-use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::error::{ErrorKind, SqlError, SqlResult};
 use turnstile_values::types::ColumnType;
 use turnstile_values::value::{Value, in_own_bytes, into_column};
 
@@ -167,8 +167,9 @@ fn converted(plan: &InsertPlan, column: usize, value: &Value, storing: Storing<'
         }
     }
     let stored = storing.store(&plan.table, column, value);
-    stored
-        .map_err(|error| if error.code == 1406 { cut_as_copied(plan, column, storing, error) } else { error })
+    stored.map_err(|error| {
+        if error.kind() == ErrorKind::TooLong { cut_as_copied(plan, column, storing, error) } else { error }
+    })
 }
 
 /// What is too long because a column of the source is copied into a shorter one is called truncated.

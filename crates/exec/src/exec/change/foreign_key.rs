@@ -23,7 +23,7 @@ use turnstile_catalog::row_codec::RowView;
 use turnstile_expr::expr::WarningLevel;
 use turnstile_observe::status::foreign_key::Attempt;
 use turnstile_plan::plan::foreign_key::{DEPTH_MAX, Downward, ForeignPlan, Node, Parent, Upward};
-use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::error::{ErrorKind, SqlError, SqlResult};
 use turnstile_values::key_codec::after_prefix;
 use turnstile_values::value::{Value, column_text};
 
@@ -54,7 +54,7 @@ impl Images {
 
 /// Whether an error says that a foreign key stands against a change: what IGNORE forgives.
 pub fn is_broken(error: &SqlError) -> bool {
-    [1216, 1217, 1451, 1452].contains(&error.code)
+    error.kind() == ErrorKind::BrokenForeignKey
 }
 
 /// How a cascade came to where it is.

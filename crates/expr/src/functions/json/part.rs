@@ -2,7 +2,7 @@
 //! already.
 
 use turnstile_values::collation::Collation;
-use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::error::{ErrorKind, SqlError, SqlResult};
 use turnstile_values::json::{self, Json, Kind, Malformed, order};
 use turnstile_values::types::{ColumnType, ExprType, IntWidth};
 use turnstile_values::value::{Value, to_text};
@@ -74,7 +74,7 @@ pub fn as_sorted(typed: Typed) -> Typed {
 fn told_of_parts(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     let text = turnstile_values::value::to_bytes(&arguments[0]);
     let has_parts = text.iter().find(|byte| **byte >= b' ').is_some_and(|first| b"[{".contains(first));
-    if has_parts && !context.warnings.list().iter().any(|one| one.error.code == 1235) {
+    if has_parts && !context.warnings.list().iter().any(|one| one.error.kind() == ErrorKind::Unsupported) {
         context.warn(SqlError::not_supported_by_mysql("sorting of non-scalar JSON values"))?;
     }
     Ok(arguments[0].clone())

@@ -41,14 +41,10 @@ pub(super) fn power(_: &Call, arguments: &[Value], context: &EvalContext<'_>) ->
     Ok(Value::Double(result))
 }
 
-fn invalid_logarithm() -> SqlError {
-    SqlError::new(3020, b"2201E", "Invalid argument for logarithm")
-}
-
 fn logarithm(value: &Value, context: &EvalContext<'_>, function: fn(f64) -> f64) -> SqlResult<Value> {
     let number = to_double(value, context)?;
     if number <= 0.0 {
-        context.warn(invalid_logarithm())?;
+        context.warn(SqlError::invalid_logarithm())?;
         return Ok(Value::Null);
     }
     Ok(Value::Double(function(number)))
@@ -80,7 +76,7 @@ pub(super) fn log(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> S
     }
     let Value::Double(number) = logarithm(number, context, f64::ln)? else { return Ok(Value::Null) };
     if base == 0.0 {
-        context.warn(invalid_logarithm())?;
+        context.warn(SqlError::invalid_logarithm())?;
         return Ok(Value::Null);
     }
     Ok(Value::Double(number / base))

@@ -5,7 +5,7 @@ use turnstile_catalog::dictionary::DefaultValue;
 use turnstile_expr::expr::{self, Expr, Hold, Meeting, ParameterKind, Resolver, Typed};
 use turnstile_expr::functions;
 use turnstile_syntax::ast::{self, FunctionCall};
-use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::error::{ErrorKind, SqlError, SqlResult};
 use turnstile_values::types::{ColumnType, ExprType};
 
 use super::super::rollup;
@@ -13,9 +13,9 @@ use super::Block;
 
 impl Resolver for Block<'_, '_> {
     fn unbound(&self, error: SqlError, call: &ast::FunctionCall) -> SqlError {
-        match (error.code, self.context.schema, &call.schema) {
+        match (error.kind(), self.context.schema, &call.schema) {
             // It could only be one of the current database.
-            (1305, None, None) => SqlError::no_database_selected(),
+            (ErrorKind::UnknownFunction, None, None) => SqlError::no_database_selected(),
             (_, schema, _) => functions::as_written(error, call, schema),
         }
     }

@@ -1,7 +1,7 @@
 //! Names that a block finds in the blocks around it.
 
 use turnstile_syntax::ast::{self, ColumnName, FunctionCall};
-use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::error::{ErrorKind, SqlError, SqlResult};
 
 use super::{AggregateUse, Reach, Resolved, Scope, Wanted};
 
@@ -29,10 +29,10 @@ impl<'p> Scope<'p> {
     /// What a column name means in the blocks around; `reach`: if it is not this block's own to say.
     pub(super) fn resolve_outside(&self, name: &ColumnName, reach: Option<Reach>) -> SqlResult<Resolved> {
         let Some(outside) = self.parent else { return Err(self.unknown(name)) };
-        let found = outside
-            .scope
-            .resolve_for_inner(name, reach.unwrap_or(outside.reach))
-            .map_err(|error| if error.code == 1054 { self.unknown(name) } else { error })?;
+        let found =
+            outside.scope.resolve_for_inner(name, reach.unwrap_or(outside.reach)).map_err(|error| {
+                if error.kind() == ErrorKind::UnknownColumn { self.unknown(name) } else { error }
+            })?;
         Ok(self.import(found))
     }
 

@@ -280,8 +280,7 @@ pub(super) fn refuse_or_warn(session: &Session, error: SqlError, if_exists: bool
 async fn revoke_everything(session: &mut Session, names: &[AccountName]) -> SqlResult<()> {
     let accounts = session.database().accounts();
     if names.iter().any(|name| accounts.find(name).is_none()) {
-        let text = "Can't revoke all privileges for one or more of the requested users";
-        return Err(SqlError::new(1269, b"HY000", text));
+        return Err(SqlError::cannot_revoke_all());
     }
     let mut staged = staged::stage(session).await?;
     for name in names {

@@ -16,7 +16,7 @@ use crate::definition::phase::{Faults, Phase};
 use crate::definition::{self, column, column::LateFaults};
 use crate::dictionary::table::Definition;
 use crate::dictionary::{Column, DefaultValue};
-use crate::error::{SqlError, SqlResult};
+use crate::error::{ErrorKind, SqlError, SqlResult};
 use crate::expr::EvalContext;
 use crate::expression_text::columns_of;
 
@@ -164,7 +164,7 @@ fn set_default(
         // A default of an AUTO_INCREMENT column is looked at and forgotten.
         Ok(_) if automatic => {}
         Ok(value) => column.default = value,
-        Err(error) if error.code == 1067 && !clause.computed => {
+        Err(error) if error.kind() == ErrorKind::InvalidDefault && !clause.computed => {
             late.note(&column.name, error);
         }
         Err(error) => return Err(error),

@@ -4,15 +4,14 @@
 //! trees in transactions of bounded size; until the new definition is durable nobody knows these trees, so a
 //! crash or an error leaves the table as it was.
 
-use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use turnstile_engine::{Error as EngineError, Isolation, Read, ScanIndex, ScanSpec, Txn, TxnOptions, Visit};
+use turnstile_engine::{Error as EngineError, Isolation, ScanIndex, ScanSpec, Txn, TxnOptions, Visit};
 
 use super::super::Session;
 use crate::dictionary::check::verify;
 use crate::dictionary::{Column, DefaultValue, Table};
-use crate::error::{SqlError, SqlResult};
+use crate::error::{ErrorKind, SqlError, SqlResult};
 use crate::exec::change::apply::{Storing, duplicate_entry};
 use crate::exec::tail::TupleRow;
 use crate::row_codec::RowView;
@@ -57,15 +56,7 @@ pub(super) async fn copy_rows(
     origins: &[Origin],
 ) -> SqlResult<u64> {
     let mut reader = copy_txn(session);
-    let spec = ScanSpec {
-        index: ScanIndex::Clustered,
-        lower: Bound::Unbounded,
-        upper: Bound::Unbounded,
-        reverse: false,
-        mode: Read::Consistent,
-        fetch_row: true,
-    };
-    let mut scan = reader.scan(&old.engine, spec);
+    let mut scan = reader.scan(&old.engine, ScanSpec::all(ScanIndex::Clustered));
     let mut copied = 0u64;
     let mut waiting: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
     let mut waiting_bytes = 0;
@@ -206,10 +197,10 @@ fn convert(
 
 /// Why a value of the old table is refused, in the words of ALTER TABLE.
 fn misfit(error: SqlError, column: &Column, from: &ColumnType, row: u64) -> SqlError {
-    match error.code {
-        1048 if *from == column.kind => SqlError::invalid_use_of_null(),
-        1048 => SqlError::data_truncated(&column.name, row),
-        1406 if is_shortened(from, &column.kind) => SqlError::data_truncated(&column.name, row),
+    match error.kind() {
+        ErrorKind::Null if *from == column.kind => SqlError::invalid_use_of_null(),
+        ErrorKind::Null => SqlError::data_truncated(&column.name, row),
+        ErrorKind::TooLong if is_shortened(from, &column.kind) => SqlError::data_truncated(&column.name, row),
         _ => error,
     }
 }

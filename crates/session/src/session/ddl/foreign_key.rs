@@ -3,7 +3,8 @@
 //!
 //! | statement | held alone besides its table | because |
 //! |---|---|---|
-//! | CREATE TABLE, ALTER ... ADD, with a foreign key | its parents | plans that change these do not know the child |
+//! | CREATE TABLE, ALTER ... ADD, with a foreign key | its parents | plans that change these do not know the
+//! child |
 //! | CREATE TABLE, RENAME to a name that is a parent already | its children | they have to fit it |
 //! | RENAME TABLE, new names of columns | its children | their definitions name it |
 //!
@@ -15,7 +16,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use turnstile_engine::session_status::WaitingFor;
-use turnstile_engine::{Read, ScanIndex, ScanSpec, Txn, Visit};
+use turnstile_engine::{ScanIndex, ScanSpec, Txn, Visit};
 
 use super::super::Session;
 use crate::ast::{KeyDef, KeyKind};
@@ -240,7 +241,7 @@ pub(super) async fn check_rows_have_parents(
 fn scan_of(index: ScanIndex, prefix: Option<Vec<u8>>) -> ScanSpec {
     let upper = prefix.as_deref().and_then(after_prefix).map_or(Bound::Unbounded, Bound::Excluded);
     let lower = prefix.map_or(Bound::Unbounded, Bound::Included);
-    ScanSpec { index, lower, upper, reverse: false, mode: Read::Consistent, fetch_row: true }
+    ScanSpec { lower, upper, ..ScanSpec::all(index) }
 }
 
 async fn has_parent(

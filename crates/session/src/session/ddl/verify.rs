@@ -4,9 +4,7 @@
 //! The table is held alone meanwhile, so there is nothing to read but committed rows, and none can come that
 //! is not tested.
 
-use std::ops::Bound;
-
-use turnstile_engine::{Read, ScanIndex, ScanSpec, Visit};
+use turnstile_engine::{ScanIndex, ScanSpec, Visit};
 
 use super::super::Session;
 use crate::dictionary::Table;
@@ -26,15 +24,7 @@ const PACE_ROWS: usize = 32;
 pub(super) async fn verify_rows(session: &mut Session, table: &Table, new: &Definition) -> SqlResult<u64> {
     let checks = bind(new);
     let mut reader = copy::copy_txn(session);
-    let spec = ScanSpec {
-        index: ScanIndex::Clustered,
-        lower: Bound::Unbounded,
-        upper: Bound::Unbounded,
-        reverse: false,
-        mode: Read::Consistent,
-        fetch_row: true,
-    };
-    let mut scan = reader.scan(&table.engine, spec);
+    let mut scan = reader.scan(&table.engine, ScanSpec::all(ScanIndex::Clustered));
     let mut slice = Slice::default();
     let (mut rows, mut count) = (Vec::<Vec<u8>>::new(), 0);
     loop {

@@ -158,7 +158,7 @@ fn plan_to_keep(
     let warned = session.state.warnings.count();
     let plan = plan_for(session, prepared, params, &parameters)?;
     if !prepared.literals && session.state.warnings.count() > warned {
-        session.state.warnings.take_back(warned, SqlError::extreme_documents().code);
+        session.state.warnings.take_back(warned, &SqlError::extreme_documents());
     }
     if parameters.decide_by_value() && !prepared.by_value.swap(true, Ordering::Relaxed) {
         if warned == 0 {

@@ -14,13 +14,7 @@ use crate::value::Value;
 
 /// A context for expressions outside plans.
 pub fn with_eval<T>(session: &Session, params: &[Value], use_it: impl FnOnce(&EvalContext<'_>) -> T) -> T {
-    let context = EvalContext {
-        settings: eval_settings(&session.settings),
-        parameters: params,
-        session: &*session.state,
-        warnings: &session.state.warnings,
-    };
-    use_it(&context)
+    use_it(&session.state.eval(eval_settings(&session.settings), params))
 }
 
 /// Evaluates an expression that reads no table.

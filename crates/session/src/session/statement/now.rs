@@ -10,7 +10,6 @@ use crate::ast;
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Exec;
 use crate::exec::change::PointDraft;
-use crate::expr::EvalContext;
 use crate::plan::QueryPlan;
 use crate::plan::change::ChangePlan;
 use crate::row_plan::{PlanKind, RowPlan};
@@ -104,7 +103,7 @@ fn select_now(
     let settings = change_settings(plan, &session.settings);
     let Session { db, state, interrupt, open, .. } = session;
     let Some(open) = open else { return Ok(None) };
-    let context = EvalContext { settings, parameters: params, session: &**state, warnings: &state.warnings };
+    let context = state.eval(settings, params);
     let mut exec = Exec::new(db, state, &mut open.txn, &context, interrupt, plan.operation());
     let Some(found) = exec.query_now(query, out)? else { return Ok(None) };
     exec.session.set_found_rows(found);
@@ -123,7 +122,7 @@ fn change_now(
     let settings = change_settings(plan, &session.settings);
     let Session { db, state, interrupt, open, .. } = session;
     let Some(open) = open else { return Ok(None) };
-    let context = EvalContext { settings, parameters: params, session: &**state, warnings: &state.warnings };
+    let context = state.eval(settings, params);
     let mut exec = Exec::new(db, state, &mut open.txn, &context, interrupt, plan.operation());
     let done = exec.change_now(change, draft)?;
     Ok(done.map(|done| change_outcome(change, done, update, exec.session)))

@@ -68,11 +68,7 @@ async fn run_query(
 async fn select_into(exec: &mut Exec<'_>, plan: &QueryPlan, into: &[ast::Name]) -> SqlResult<Outcome> {
     use crate::expr::SessionView;
     if plan.columns().len() != into.len() {
-        return Err(SqlError::new(
-            1222,
-            b"21000",
-            "The used SELECT statements have a different number of columns",
-        ));
+        return Err(SqlError::wrong_number_of_columns_in_select());
     }
     let mut kept = crate::exec::Kept::new(exec.eval, Some(2));
     exec.query(plan, &[], &mut kept).await?;

@@ -40,7 +40,7 @@ fn find_savepoint(session: &Session, name: &str) -> SqlResult<usize> {
         .open
         .as_ref()
         .and_then(|open| open.savepoints.iter().position(|known| known.name.eq_ignore_ascii_case(name)));
-    found.ok_or_else(|| SqlError::savepoint_does_not_exist("SAVEPOINT", name))
+    found.ok_or_else(|| SqlError::does_not_exist("SAVEPOINT", name))
 }
 
 /// ROLLBACK TO SAVEPOINT
