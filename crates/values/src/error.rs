@@ -505,6 +505,11 @@ errors! {
     unknown_event(event) = 1539 b"HY000" "Unknown event '{event}'";
     no_binary_log() = 1381 b"HY000" "You are not using binary logging";
     no_replica_channel(channel) = 3074 b"HY000" "Replica channel '{channel}' does not exist.";
+    wrong_size_number() = 1531 b"HY000" "A size parameter was incorrectly specified, either number or on the form 10M";
+    size_number_too_large() = 1532 b"HY000" "The size number was correct but we don't allow the digit part to be more than 2 billion";
+    autoextend_size_extent() = 4023 b"HY000" "AUTOEXTEND_SIZE should be a multiple of 4M";
+    autoextend_size_range() = 4025 b"HY000" "AUTOEXTEND_SIZE value should be between 4M and 4096M";
+    option_out_of_range(option, value, most) = 4074 b"HY000" "{option}={value} is outside the valid range [0,{most}]. {most} will be used.";
     unresolved_in_locking_clause(table) = 3568 b"HY000" "Unresolved table name `{table}` in locking clause.";
 }
 

@@ -151,11 +151,57 @@ fn check_other(name: &str, value: &str, table: &str, eval: &EvalContext<'_>) -> 
         }
         "DATA DIRECTORY" | "INDEX DIRECTORY" => return Err(SqlError::illegal_engine_option(table)),
         "ENGINE_ATTRIBUTE" => return Err(SqlError::engine_attribute_not_supported()),
+        "AUTOEXTEND_SIZE" => check_autoextend_size(value, eval)?,
+        "MAX_ROWS" | "MIN_ROWS" if value.parse::<u64>().is_ok_and(|rows| rows > ROWS_MAX) => {
+            let option = name.to_ascii_lowercase();
+            eval.note(SqlError::option_out_of_range(option, value, ROWS_MAX));
+        }
         // What says that nothing is asked for.
         _ if is(&["default", "null", "0", ""]) => {}
         _ => without_effect(name, eval),
     }
     Ok(())
+}
+
+/// Largest MAX_ROWS and MIN_ROWS.
+const ROWS_MAX: u64 = 0xFFFF_FFFF;
+
+/// AUTOEXTEND_SIZE: a whole number of extents, here without effect.
+///
+/// # Errors
+/// 1531 or 1532 for what is no size, 4023 or 4025 for one that MySQL does not have.
+fn check_autoextend_size(value: &str, eval: &EvalContext<'_>) -> SqlResult<()> {
+    const PAGE: u64 = 16 << 10;
+    const EXTENT: u64 = 4 << 20;
+    let bytes = number_of_bytes(value)?;
+    if bytes == 0 {
+        return Ok(());
+    }
+    if !(EXTENT..=EXTENT << 10).contains(&bytes) {
+        return Err(SqlError::autoextend_size_range());
+    }
+    if !(bytes / PAGE).is_multiple_of(EXTENT / PAGE) {
+        return Err(SqlError::autoextend_size_extent());
+    }
+    without_effect("AUTOEXTEND_SIZE", eval);
+    Ok(())
+}
+
+/// A number of bytes, which may end with K, M or G.
+fn number_of_bytes(value: &str) -> SqlResult<u64> {
+    if let Ok(bytes) = value.parse() {
+        return Ok(bytes);
+    }
+    let digits = value.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let shift = match value[digits.len()..].to_ascii_uppercase().as_str() {
+        "K" => 10,
+        "M" => 20,
+        "G" => 30,
+        _ => return Err(SqlError::wrong_size_number()),
+    };
+    let number: u64 = digits.parse().map_err(|_| SqlError::wrong_size_number())?;
+    // The largest whole number of 31 bits.
+    if number > 0x7FFF_FFFF { Err(SqlError::size_number_too_large()) } else { Ok(number << shift) }
 }
 
 /// ENCRYPTION of a table or a database: there is no keyring.

@@ -105,7 +105,9 @@ impl ChangePlan {
         let point = if has_foreign { None } else { PointShape::of(&select, &targets) };
         let is_target = |step: &&JoinStep| targets.iter().any(|target| target.base == step.base);
         let never = select.preconditions.iter().any(|one| functions::is_never(&one.expr));
-        let unbounded = |step: &JoinStep| step.reads_whole() && !safe::makes_range(step);
+        let unbounded = |step: &JoinStep| {
+            step.reads_whole() && !safe::makes_range(step) && !safe::is_found_by_query(&select, step)
+        };
         let reads_whole = !never && select.steps.iter().filter(is_target).any(unbounded);
         ChangePlan { select, targets, ignore, point, has_foreign, reads_whole }
     }

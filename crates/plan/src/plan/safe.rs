@@ -1,13 +1,14 @@
 //! What `sql_safe_updates` lets through beyond the rows that a key finds here. MySQL makes ranges of
 //! conditions that leave out next to nothing (`<>`, NOT IN, IS NOT NULL) and calls the change safe; here they
-//! are tested row by row.
+//! are tested row by row. It also finds rows by what a sub-query gives (IN, = ANY, EXISTS), where here each
+//! row asks the sub-query.
 
 use turnstile_catalog::dictionary::{Part, Table};
 use turnstile_expr::expr::{CompareOp, Expr};
 use turnstile_syntax::ast::IsTest;
 use turnstile_values::value::Value;
 
-use super::query::{JoinStep, Source};
+use super::query::{Filter, JoinStep, QueryPlan, SelectPlan, Source, Subquery, SubqueryKind};
 
 /// Longest list whose NOT IN is made ranges.
 const LIST_MAX: usize = 1000;
@@ -18,6 +19,15 @@ pub(super) fn makes_range(step: &JoinStep) -> bool {
     let finder = Finder { table: &source.table, base: step.base };
     let tested = step.filters.iter().chain(&step.matching);
     tested.into_iter().any(|filter| !finder.bounded(&filter.expr, true).is_empty())
+}
+
+/// Whether a row of a step's table is one that a sub-query gives the key of.
+pub(super) fn is_found_by_query(select: &SelectPlan, step: &JoinStep) -> bool {
+    let Source::Table(source) = &step.source else { return false };
+    let finder = Finder { table: &source.table, base: step.base };
+    let met = select.steps.iter().filter(|step| !step.left_join);
+    let mut met = met.flat_map(|step| step.filters.iter().chain(&step.matching));
+    met.any(|filter| finder.asks(&select.subqueries, &filter.expr, true))
 }
 
 struct Finder<'a> {
@@ -89,6 +99,66 @@ impl Finder<'_> {
 
     fn is_text(&self, column: usize) -> bool {
         self.table.columns()[column].kind.is_string()
+    }
+
+    /// Whether a condition holds (or, if not `holds`, fails) for rows that a sub-query gives the key of.
+    fn asks(&self, subqueries: &[Subquery], condition: &Expr, holds: bool) -> bool {
+        match condition {
+            Expr::Column(at) => {
+                subqueries.iter().any(|one| one.position == *at && self.gives_key(one, holds))
+            }
+            Expr::Not(operand) => self.asks(subqueries, operand, !holds),
+            Expr::Is { operand, test: IsTest::True, negated: false } if holds => {
+                self.asks(subqueries, operand, true)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a sub-query's rows equal a column that begins a key, if it is true (or, if not `holds`,
+    /// false).
+    fn gives_key(&self, subquery: &Subquery, holds: bool) -> bool {
+        // MySQL does not join what is grouped or put together.
+        let QueryPlan::Select(plan) = &subquery.plan else { return false };
+        if plan.group.is_some() {
+            return false;
+        }
+        match &subquery.kind {
+            SubqueryKind::In { operand, negated } if *negated != holds => {
+                operand.iter().any(|(expr, _)| self.column(expr).is_some())
+            }
+            SubqueryKind::Quantified { operand, op: CompareOp::Equal, all: false, .. } if holds => {
+                self.column(operand).is_some()
+            }
+            SubqueryKind::Exists if holds => self.is_joined(plan),
+            _ => false,
+        }
+    }
+
+    /// Whether a query's rows are those that equal such a column of the query around.
+    fn is_joined(&self, plan: &SelectPlan) -> bool {
+        let around = |expr: &Expr| match expr {
+            Expr::Column(at) => plan
+                .outer
+                .iter()
+                .any(|(there, here)| here == at && self.column(&Expr::Column(*there)).is_some()),
+            _ => false,
+        };
+        let equals = |filter: &Filter| match &filter.expr {
+            Expr::Compare { op: CompareOp::Equal, left, right, .. } => around(left) || around(right),
+            _ => false,
+        };
+        plan.steps.iter().filter(|step| !step.left_join).any(|step| {
+            let finds = match &step.source {
+                Source::Table(source) => source
+                    .access
+                    .ranges
+                    .first()
+                    .is_some_and(|range| range.equal.iter().any(|one| around(&one.expr))),
+                _ => false,
+            };
+            finds || step.filters.iter().chain(&step.matching).any(equals)
+        })
     }
 
     /// The column, if it begins a key.

@@ -63,7 +63,12 @@ impl Parser<'_> {
                 if matches!(&*value, "0" | "1") { value } else { return Err(place) }
             }
             Kind::Text => self.utf8_text()?,
-            Kind::Size | Kind::Word => self.word_value()?,
+            Kind::Size => match self.token.kind {
+                TokenKind::Integer => self.written_number(None)?,
+                TokenKind::Keyword(Keyword::Null) => return Err(self.unexpected()),
+                _ => self.name()?,
+            },
+            Kind::Word => self.word_value()?,
             Kind::OneOf([]) => self.name()?,
             Kind::OneOf(words) => {
                 let word = self.eat_any(words).ok_or_else(|| self.unexpected())?;
