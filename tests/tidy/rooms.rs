@@ -57,7 +57,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "fuzz mdl",
             "dictionary user_locks",
             "accounts definition",
-            "registry variables virtual_table",
+            "registry statistics variables virtual_table",
             "catalog",
             "session_state",
         ],

@@ -1,21 +1,24 @@
 //! What sessions share below their plans: engine, dictionary, metadata locks, accounts, global variables, the
 //! list of sessions.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use turnstile_engine::ids::TableId;
 use turnstile_engine::tally::RowTotals;
 use turnstile_engine::{DICTIONARY_INDEX, Engine};
 
 use crate::accounts::{Account, AccountName, Accounts, Privileges};
+use crate::dictionary::statistics::TableStatistics;
 use crate::dictionary::table::{Counters, Definition};
-use crate::dictionary::{Dictionary, RowKind, Table, encoding, read_rows};
+use crate::dictionary::{Dictionary, RowKind, Table, encoding, read_rows, row_key, write_rows};
 use crate::mdl::MetadataLock;
 use crate::mdl::deadlock::MetadataWaits;
 use crate::mdl::names::NameLocks;
 use crate::registry::Registry;
 use crate::registry::counts::Totals;
+use crate::statistics::StatisticsKeeper;
 use crate::thread_pool::ThreadPoolView;
 use crate::user_locks::UserLocks;
 use crate::variables::Globals;
@@ -62,10 +65,28 @@ pub struct Catalog {
     memory: Arc<ServerMemory>,
     thread_pool: OnceLock<Arc<dyn ThreadPoolView>>,
     shutdown: OnceLock<Box<dyn Fn() + Send + Sync>>,
+    statistics: StatisticsKeeper,
     /// One reference is its own, every other one a prepared statement's.
     prepared: Arc<()>,
     /// A [`Refusal`].
     refusal: AtomicU8,
+}
+
+/// Gives a table what was known of it when it was last looked at; true if there is no such table. What was
+/// known of trees that it has no more is forgotten.
+fn read_statistics(
+    tables: &HashMap<TableId, Arc<Table>>,
+    name: &[u8],
+    row: &[u8],
+) -> Result<bool, encoding::Damaged> {
+    let known = TableStatistics::decode(row)?;
+    let id = <[u8; 4]>::try_from(name).map_err(|_| encoding::Damaged)?;
+    let Some(table) = tables.get(&TableId(u32::from_be_bytes(id))) else { return Ok(true) };
+    if known.tree == table.definition.clustered {
+        table.counters.rows.store(known.rows, Ordering::Relaxed);
+        table.counters.statistics.set(Arc::new(known));
+    }
+    Ok(false)
 }
 
 impl Catalog {
@@ -75,6 +96,7 @@ impl Catalog {
         let dictionary = Dictionary::default();
         let accounts = Accounts::default();
         let mut known = HashSet::from([DICTIONARY_INDEX]);
+        let (mut tables, mut unknown) = (HashMap::new(), Vec::new());
         let rows = read_rows(&engine).await?;
         let fresh = rows.is_empty();
         let damaged = || SqlError::unknown_error("the data dictionary has a row that cannot be read");
@@ -92,19 +114,29 @@ impl Catalog {
                     dictionary.reserve_table_id(definition.id);
                     let counters = Counters::found(&engine, &definition)?;
                     let table = Table::new(definition, Arc::default(), counters);
-                    dictionary.put_table(Arc::new(table));
+                    let table = Arc::new(table);
+                    tables.insert(table.definition.id, table.clone());
+                    dictionary.put_table(table);
                 }
                 kind if kind == RowKind::Account as u8 => {
                     accounts.put(Account::decode(row).map_err(|_| damaged())?);
                 }
+                kind if kind == RowKind::Statistics as u8 => {
+                    let of_nobody = read_statistics(&tables, name, row).map_err(|_| damaged())?;
+                    unknown.extend(of_nobody.then(|| (row_key(RowKind::Statistics, name), None)));
+                }
                 _ => return Err(damaged()),
             }
+        }
+        if !unknown.is_empty() {
+            write_rows(&engine, &unknown).await?;
         }
         for index in engine.indexes() {
             if !known.contains(&index) {
                 engine.drop_index(index)?;
             }
         }
+        let statistics = StatisticsKeeper::new(engine.clone(), dictionary.version_counter());
         let catalog = Arc::new(Catalog {
             engine,
             dictionary,
@@ -118,6 +150,7 @@ impl Catalog {
             memory: Arc::default(),
             thread_pool: OnceLock::new(),
             shutdown: OnceLock::new(),
+            statistics,
             prepared: Arc::new(()),
             refusal: AtomicU8::new(0),
         });
@@ -194,6 +227,11 @@ impl Catalog {
     /// Names that statements are giving.
     pub fn names(&self) -> &NameLocks {
         &self.names
+    }
+
+    /// Statistics of tables.
+    pub fn statistics(&self) -> &StatisticsKeeper {
+        &self.statistics
     }
 
     /// Locks that users have named.

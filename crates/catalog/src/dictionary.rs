@@ -6,6 +6,7 @@
 //! | `1` name | a database: its default collation |
 //! | `2` table id (big endian) | a table: [`table::Definition`] |
 //! | `3` user, `0`, host | an account |
+//! | `4` table id (big endian) | a table's [`statistics`] |
 //!
 //! DDL order, so that a crash leaves at worst a tree that nobody knows (dropped at the next start) and never
 //! a table without its tree: trees are made before the row that names them is committed, and dropped after
@@ -31,6 +32,7 @@ use turnstile_values::error::{SqlError, SqlResult};
 pub mod check;
 pub mod encoding;
 pub mod foreign_key;
+pub mod statistics;
 pub mod table;
 
 pub use check::Check;
@@ -47,6 +49,8 @@ pub enum RowKind {
     Table = 2,
     /// An account.
     Account = 3,
+    /// What is known of a table's keys, by the table's id.
+    Statistics = 4,
 }
 
 /// A row key.
@@ -100,7 +104,7 @@ impl Contents {
 /// Databases and tables in memory.
 pub struct Dictionary {
     contents: RankedRwLock<Contents>,
-    version: AtomicU64,
+    version: Arc<AtomicU64>,
     next_table: AtomicU64,
 }
 
@@ -108,7 +112,7 @@ impl Default for Dictionary {
     fn default() -> Self {
         Dictionary {
             contents: RankedRwLock::new(rank::SHORT, &rank::DICTIONARY, Contents::default()),
-            version: AtomicU64::new(0),
+            version: Arc::default(),
             next_table: AtomicU64::new(0),
         }
     }
@@ -118,6 +122,11 @@ impl Dictionary {
     /// Grows with every change; a plan made under another version is not to be used.
     pub fn version(&self) -> u64 {
         self.version.load(Ordering::Acquire)
+    }
+
+    /// What [`Dictionary::version`] tells: who adds to it has every plan made anew.
+    pub(crate) fn version_counter(&self) -> Arc<AtomicU64> {
+        self.version.clone()
     }
 
     /// A table id that was never given.

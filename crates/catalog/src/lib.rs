@@ -12,6 +12,7 @@ pub mod rank;
 pub mod registry;
 pub mod row_codec;
 pub mod session_state;
+pub mod statistics;
 pub mod thread_pool;
 pub mod timeout;
 pub mod user_locks;

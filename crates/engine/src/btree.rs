@@ -17,7 +17,7 @@ mod write;
 pub use directory::{IndexDirectory, IndexState};
 pub use drop_index::{ChainOf, DropProgress};
 pub use seek::{Direction, LeafRead, Successor, WalkState};
-pub use size::{TreeSize, measure};
+pub use size::{SAMPLED_LEAVES, TreeSample, TreeSize, sample};
 pub use verify::{Report, verify};
 pub use write::{LeafEdit, LeafWrite};
 

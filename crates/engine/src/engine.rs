@@ -18,7 +18,9 @@ use turnstile_sys::relief;
 use crate::admission::Gate;
 use crate::api::{Config, PurgeStatus, Settings, TableDef, TxnOptions};
 use crate::btree::adaptive_hash::AdaptiveHash;
-use crate::btree::{Direction, IndexState, Report, Tree, TreeSize, WalkState, measure, verify};
+use crate::btree::{
+    Direction, IndexState, Report, SAMPLED_LEAVES, Tree, TreeSample, TreeSize, WalkState, sample, verify,
+};
 use crate::buffer::{Storage, StorageConfig, with_pages_blocking};
 use crate::error::{Error, Result};
 use crate::ids::{IndexId, Lsn, TxnId};
@@ -179,9 +181,14 @@ impl Engine {
 
     /// About how large an index is.
     pub fn measure_index(&self, index: IndexId) -> Result<TreeSize> {
+        self.sample_index(index, SAMPLED_LEAVES).map(|sample| sample.size)
+    }
+
+    /// About how large an index is, and the keys of so many of its leaves. Blocks the thread while it reads.
+    pub fn sample_index(&self, index: IndexId, leaves: usize) -> Result<TreeSample> {
         let storage = &self.kernel.storage;
         let tree = with_pages_blocking(storage, || self.kernel.tree(index))?;
-        with_pages_blocking(storage, || measure(&tree))
+        with_pages_blocking(storage, || sample(&tree, leaves))
     }
 
     /// Live settings.

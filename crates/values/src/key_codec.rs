@@ -88,6 +88,38 @@ impl KeyPart {
     }
 }
 
+impl KeyPart {
+    /// Moves past this part at the front of a key; false if the key is too short.
+    pub fn skip(&self, key: &mut &[u8]) -> bool {
+        let flip = if self.descending { 0xFF } else { 0 };
+        if self.nullable {
+            let Some((marker, rest)) = key.split_first() else { return false };
+            *key = rest;
+            if marker ^ flip == 0 {
+                return true;
+            }
+        }
+        let end = match key_width(&self.kind) {
+            Some(width) => Some(width),
+            // A zero is followed by 0xFF within a text, and by another zero at its end.
+            None => {
+                let mut at = 0;
+                loop {
+                    match key.get(at..at + 2) {
+                        Some([zero, next]) if zero ^ flip == 0 && next ^ flip == 0 => break Some(at + 2),
+                        Some([zero, _]) if zero ^ flip == 0 => at += 2,
+                        Some(_) => at += 1,
+                        None => break None,
+                    }
+                }
+            }
+        };
+        let Some(rest) = end.and_then(|end| key.get(end..)) else { return false };
+        *key = rest;
+        true
+    }
+}
+
 /// Appends all parts; returns false if any value was NULL.
 pub fn encode_key<'v>(
     parts: &[KeyPart],

@@ -32,7 +32,10 @@ impl Catalog {
         tables: impl Iterator<Item = &Definition>,
         schema: Option<&str>,
     ) -> SqlResult<()> {
-        let tables = tables.map(|definition| row_key(RowKind::Table, &definition.id.0.to_be_bytes()));
+        let tables = tables.flat_map(|definition| {
+            let id = definition.id.0.to_be_bytes();
+            [row_key(RowKind::Table, &id), row_key(RowKind::Statistics, &id)]
+        });
         let schema = schema.map(|name| row_key(RowKind::Schema, name.as_bytes()));
         let rows: Vec<_> = tables.chain(schema).map(|key| (key, None)).collect();
         write_rows(&self.engine, &rows).await.map(drop)

@@ -22,6 +22,7 @@ use turnstile_values::value::Value;
 
 use super::check::{self, BoundCheck, Check};
 use super::foreign_key::ForeignKey;
+use super::statistics::KeptStatistics;
 use crate::mdl::MetadataLock;
 use crate::row_codec::{RowLayout, RowView};
 
@@ -145,8 +146,10 @@ pub struct Counters {
     pub logged: AtomicU64,
     /// Next hidden row id; 0 until it was read from the table.
     pub row_id: AtomicU64,
-    /// Rows, counted roughly since the table was opened.
+    /// Rows: counted roughly since they were last estimated.
     pub rows: AtomicU64,
+    /// What is known of its keys, and how much has changed since then.
+    pub statistics: KeptStatistics,
 }
 
 impl Counters {

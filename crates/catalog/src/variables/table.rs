@@ -215,9 +215,10 @@ pub const VARIABLES: &[Definition] = variables! {
     "innodb_rollback_on_timeout" Global admin Kind::Bool, "OFF", start("session/src/session/transaction.rs"), "ON: a lock wait that times out (1205) rolls back the whole transaction, as a deadlock does; OFF: only the statement. Set it for applications that do not expect half a transaction after 1205. Timeouts of metadata locks undo nothing either way.";
     "innodb_spin_wait_delay" Global admin uint(0, 1000), "6", live("catalog/src/catalog/applied.rs"), "Longest pause between two looks at a latch that is held, in units of innodb_spin_wait_pause_multiplier. Raise it on machines with many cores whose threads disturb each other by looking; 0 looks without a pause. How often a thread looks is innodb_sync_spin_loops.";
     "innodb_spin_wait_pause_multiplier" Global admin uint(0, 100), "50", live("catalog/src/catalog/applied.rs"), "Processor pauses per unit of innodb_spin_wait_delay. Lower it where the processor's pause instruction is long.";
-    "innodb_stats_auto_recalc" Global admin Kind::Bool, "ON", inert, "No effect.";
+    "innodb_stats_auto_recalc" Global admin Kind::Bool, "ON", live("catalog/src/catalog/applied.rs"), "Statistics of a table are estimated anew when a tenth of it has changed.";
     "innodb_stats_on_metadata" Global admin Kind::Bool, "OFF", inert, "No effect.";
-    "innodb_stats_persistent" Global admin Kind::Bool, "OFF", fixed, "Reported only.";
+    "innodb_stats_persistent" Global admin Kind::Bool, "ON", fixed, "Reported only: statistics of tables are durable.";
+    "innodb_stats_persistent_sample_pages" Global admin uint(1, 4096), "20", live("catalog/src/catalog/applied.rs"), "Leaves of a tree that are looked at to estimate statistics.";
     "innodb_status_output" Global admin Kind::Bool, "OFF", live("server/src/janitor.rs"), "Write the report of SHOW ENGINE INNODB STATUS into the log every 15 seconds. For watching a server nobody can connect to; it is some pages each time, and its averages since the last report are then of those seconds for SHOW ENGINE INNODB STATUS too.";
     "innodb_status_output_locks" Global admin Kind::Bool, "OFF", inert, "Accepted without effect: the report names the lock a transaction waits for; all locks are in performance_schema.data_locks.";
     "innodb_strict_mode" Both strict Kind::Bool, "ON", inert, "No effect.";

@@ -1,5 +1,5 @@
-//! How large a tree is, without reading all of it: the pages above the leaves tell how many leaves there are,
-//! and some leaves how many records lie in them.
+//! How large a tree is and what its keys are like, without reading all of it: the pages above the leaves tell
+//! how many leaves there are, and some leaves which records lie in them.
 
 use super::descend::child_at;
 use super::{LEVELS_MAX, Tree, damaged};
@@ -7,21 +7,33 @@ use crate::error::Result;
 use crate::ids::PageNo;
 use crate::page::{DELETE_MARK, PageView};
 
-/// Leaves that are looked at; a tree of no more is counted exactly.
-const SAMPLED_LEAVES: usize = 20;
+/// Leaves that are looked at to tell a size; a tree of no more is counted exactly.
+pub const SAMPLED_LEAVES: usize = 20;
 
 /// The size of a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TreeSize {
     /// Its pages, those of overflow chains aside.
     pub pages: u64,
+    /// Those of them that hold records.
+    pub leaves: u64,
     /// About how many records are in its leaves, delete-marked ones left out.
     pub records: u64,
 }
 
-/// Measures a tree. Holds the structure mutex, so splits wait; loads what is not in memory, blocking the
-/// thread.
-pub fn measure(tree: &Tree) -> Result<TreeSize> {
+/// A tree's size, and the keys of the leaves that were looked at.
+#[derive(Clone, Debug, Default)]
+pub struct TreeSample {
+    /// The size.
+    pub size: TreeSize,
+    /// For each of the leaves, from left to right, the keys in it that are not delete-marked. If there are as
+    /// many as the tree has, they are all of its keys.
+    pub leaves: Vec<Vec<Vec<u8>>>,
+}
+
+/// Measures a tree by so many leaves, evenly spread over it. Holds the structure mutex, so splits wait; loads
+/// what is not in memory, blocking the thread.
+pub fn sample(tree: &Tree, leaves: usize) -> Result<TreeSample> {
     let _structure = tree.structure.lock();
     let with_page = |page: PageNo| tree.storage.pool.load_blocking(page);
     let root_level = with_page(tree.root)?.read().level();
@@ -41,15 +53,19 @@ pub fn measure(tree: &Tree) -> Result<TreeSize> {
         pages += below.len() as u64;
         level = below;
     }
-    let step = level.len().div_ceil(SAMPLED_LEAVES).max(1);
-    let (mut records, mut looked) = (0u64, 0u64);
+    let step = level.len().div_ceil(leaves.max(1)).max(1);
+    let mut looked = Vec::with_capacity(level.len().div_ceil(step));
     for page in level.iter().step_by(step) {
         let page = with_page(*page)?;
         let view: &PageView = &page.read();
-        let lives = |slot: &usize| view.record(*slot).flags & DELETE_MARK == 0;
-        records += (0..view.slot_count()).filter(lives).count() as u64;
-        looked += 1;
+        let live = |slot: usize| {
+            let record = view.record(slot);
+            (record.flags & DELETE_MARK == 0).then(|| record.key.to_vec())
+        };
+        looked.push((0..view.slot_count()).filter_map(live).collect::<Vec<_>>());
     }
-    let records = records.saturating_mul(level.len() as u64).checked_div(looked).unwrap_or(0);
-    Ok(TreeSize { pages, records })
+    let records = looked.iter().map(|keys| keys.len() as u64).sum::<u64>();
+    let all = level.len() as u64;
+    let records = records.saturating_mul(all).checked_div(looked.len() as u64).unwrap_or(0);
+    Ok(TreeSample { size: TreeSize { pages, leaves: all, records }, leaves: looked })
 }

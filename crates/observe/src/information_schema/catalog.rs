@@ -330,8 +330,9 @@ pub fn statistics(db: &Catalog, session: &SessionState) -> Rows {
     statistics_of(db, &all_tables(db, session))
 }
 
-/// Those of some tables. The values of a unique key are as many as the rows; how many those of other keys, or
-/// of the first columns of a key, are is not known, unless there is one row at most.
+/// Those of some tables. Where nobody has looked at a table yet, the values of a unique key are as many as
+/// the rows; how many those of other keys, or of the first columns of a key, are is not known, unless there
+/// is one row at most.
 pub fn statistics_of(db: &Catalog, tables: &[Arc<Table>]) -> Rows {
     let measured = |table: &Arc<Table>| {
         let records = |tree| db.engine().measure_index(tree).map(|size| size.records);
@@ -343,6 +344,11 @@ pub fn statistics_of(db: &Catalog, tables: &[Arc<Table>]) -> Rows {
         rows.extend(statistics_of_table(table, measured(table)));
     }
     rows
+}
+
+/// Different values of the first columns of a key, if they were ever estimated.
+fn cardinality(table: &Table, key: &Key, nth: usize) -> Option<u64> {
+    table.counters.statistics.known()?.key(key.index)?.distinct.get(nth).copied()
 }
 
 fn statistics_of_table(table: &Arc<Table>, records: Option<u64>) -> Rows {
@@ -360,7 +366,9 @@ fn statistics_of_table(table: &Arc<Table>, records: Option<u64>) -> Rows {
             count(nth + 1),
             text(&column.name),
             text(if part.descending { "D" } else { "A" }),
-            records.filter(|records| distinct || *records <= 1).map_or(Value::Null, Value::UInt),
+            cardinality(table, key, nth)
+                .or(records.filter(|records| distinct || *records <= 1))
+                .map_or(Value::Null, Value::UInt),
             part.prefix.map_or(Value::Null, |prefix| Value::UInt(prefix.into())),
             Value::Null,
             text(if column.nullable { "YES" } else { "" }),

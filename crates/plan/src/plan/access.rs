@@ -2,10 +2,13 @@
 //!
 //! A condition is looked through for *facts* about single columns: equal to something, in a list, above,
 //! below, in one of several ranges. A key can use facts about its first parts being equal and one more part
-//! being in a range. The key with the lowest guessed cost wins. Every condition is evaluated again on the
+//! being in a range. The key with the lowest cost wins: rows to be read, by the
+//! statistics of the table, and guessed where there are none. Every condition is evaluated again on the
 //! rows found, so facts may be superfluous but the ranges must never be too narrow.
 
 use turnstile_catalog::dictionary::Table;
+use turnstile_catalog::dictionary::statistics::TableStatistics;
+use turnstile_engine::ids::IndexId;
 use turnstile_expr::expr::{CompareOp, Expr};
 use turnstile_syntax::ast::IsTest;
 use turnstile_values::collation::Collation;
@@ -163,8 +166,12 @@ fn mirrored(op: CompareOp) -> CompareOp {
     }
 }
 
-/// Most rows that equality with a part of a key is guessed to find: fewer than the smallest guess of a whole
-/// table, so that in a join the table with a given key comes before one that would be read whole.
+/// Rows of a table that nobody has looked at, at least.
+const UNKNOWN_ROWS: u64 = 1000;
+
+/// Most rows that equality with a part of a key is guessed to find where nothing is known of it: fewer than
+/// the smallest guess of a whole table, so that in a join the table with a given key comes before one that
+/// would be read whole.
 const EQUAL_ROWS_MAX: f64 = 200.0;
 
 /// A way to read a table.
@@ -178,14 +185,18 @@ pub struct Candidate {
 
 /// The best way that a set of facts offers, the whole table if none does; and every key that could be used.
 pub fn choose(table: &Table, facts: &[Fact], allowed: &dyn Fn(usize) -> bool) -> (Candidate, Vec<usize>) {
-    let rows = table.counters.rows.load(std::sync::atomic::Ordering::Relaxed).max(1000) as f64;
+    let known = table.counters.statistics.known();
+    let rows = table.counters.rows.load(std::sync::atomic::Ordering::Relaxed);
+    // A table that nobody has looked at may have any number of rows.
+    let rows = rows.max(if known.is_some() { 1 } else { UNKNOWN_ROWS }) as f64;
+    let size = Size { rows, known: known.as_deref() };
     let mut best = Candidate { access: Access::full(), cost: rows };
     let mut possible = Vec::new();
     for (nth, key) in table.keys().iter().enumerate() {
         if !key.visible || !allowed(nth) {
             continue;
         }
-        let Some(candidate) = by_key(table, nth, facts, rows) else { continue };
+        let Some(candidate) = by_key(table, nth, facts, size) else { continue };
         possible.push(nth);
         if candidate.cost < best.cost || best.access.key.is_none() {
             best = candidate;
@@ -194,7 +205,22 @@ pub fn choose(table: &Table, facts: &[Fact], allowed: &dyn Fn(usize) -> bool) ->
     (best, possible)
 }
 
-fn by_key(table: &Table, nth: usize, facts: &[Fact], rows: f64) -> Option<Candidate> {
+/// How large a table is, and what is known of its keys.
+#[derive(Clone, Copy)]
+struct Size<'t> {
+    rows: f64,
+    known: Option<&'t TableStatistics>,
+}
+
+impl Size<'_> {
+    /// Rows that equality with the first parts of a key finds.
+    fn equal(self, index: IndexId, parts: usize) -> f64 {
+        let known = self.known.and_then(|known| known.rows_per_value(index, parts, self.rows));
+        known.unwrap_or_else(|| (self.rows / 10f64.powi(parts as i32 * 2)).clamp(2.0, EQUAL_ROWS_MAX))
+    }
+}
+
+fn by_key(table: &Table, nth: usize, facts: &[Fact], size: Size<'_>) -> Option<Candidate> {
     let key = &table.keys()[nth];
     let mut ranges = vec![KeyRange::default()];
     let (mut equal_parts, mut bounded) = (0, 0.0f64);
@@ -226,12 +252,12 @@ fn by_key(table: &Table, nth: usize, facts: &[Fact], rows: f64) -> Option<Candid
         && !ranges.iter().any(|range| range.equal.iter().any(null_safe));
     let each = match (unique, equal_parts) {
         (true, _) => 1.0,
-        (false, 0) => rows / 2.0,
-        (false, parts) => (rows / 10f64.powi(parts as i32 * 2)).clamp(2.0, EQUAL_ROWS_MAX),
+        (false, 0) => size.rows / 2.0,
+        (false, parts) => size.equal(key.index, parts),
     };
     let share = if bounded > 0.0 { (0.3 / bounded).min(1.0) } else { 1.0 };
     let fetch = if key.primary || unique { 1.0 } else { 1.5 };
-    let cost = (each * share * ranges.len() as f64 * fetch).min(rows * 1.4).max(1.0);
+    let cost = (each * share * ranges.len() as f64 * fetch).min(size.rows * 1.4).max(1.0);
     Some(Candidate { access: Access { key: Some(nth), ranges, reverse: false, unique }, cost })
 }
 

@@ -99,6 +99,11 @@ impl ChangePlan {
         let mut targets = targets;
         for target in &mut targets {
             let assignments = target.assignments.as_deref();
+            let assigned =
+                |column: usize| assignments.is_none_or(|all| all.iter().any(|(at, _)| *at == column));
+            let moves =
+                |key: &turnstile_catalog::dictionary::Key| key.parts.iter().any(|part| assigned(part.column));
+            target.moves_keys = target.table.keys().iter().any(moves);
             target.light = assignments.is_none_or(|all| assigns_lightly(&target.table, all));
         }
         let has_foreign = targets.iter().any(|target| target.foreign.is_some());
@@ -130,6 +135,8 @@ pub struct ChangeTarget {
     pub foreign: Option<Box<ForeignPlan>>,
     /// Sub-queries that assignments read, by position of the assignment.
     pub subqueries: Vec<(usize, Vec<usize>)>,
+    /// A changed row has other keys than before, or none.
+    pub moves_keys: bool,
     /// The new row may be worked out while the old one's page is latched.
     pub light: bool,
 }
@@ -249,6 +256,7 @@ fn plan_update_body(context: &PlanContext<'_>, update: &ast::Update) -> SqlResul
                     assignments,
                     foreign: None,
                     subqueries: Vec::new(),
+                    moves_keys: false,
                     light: false,
                 });
             }

@@ -240,6 +240,7 @@ impl Lines {
 fn table_line(source: &TableSource) -> Line {
     let table = &source.table;
     let access = &source.access;
+    let known = table.counters.statistics.known();
     let rows = table.counters.rows.load(std::sync::atomic::Ordering::Relaxed).max(1);
     let names = source.possible.iter().map(|nth| &*table.keys()[*nth].name).collect::<Vec<_>>();
     let mut line = Line { possible: (!names.is_empty()).then(|| names.join(",")), rows, ..Line::default() };
@@ -258,16 +259,16 @@ fn table_line(source: &TableSource) -> Line {
         () if access.unique => "eq_ref",
         () => "ref",
     };
+    let key = &table.keys()[key];
+    let equal = known.and_then(|known| known.rows_per_value(key.index, range.equal.len(), rows as f64));
+    if let Some(each) = equal {
+        line.rows = rows.min((each * access.ranges.len() as f64).ceil() as u64);
+    }
     if access.unique {
         line.rows = access.ranges.len() as u64;
     }
-    let used = if access.is_full() {
-        table.keys()[key].parts.len()
-    } else {
-        range.equal.len() + usize::from(bounded)
-    };
-    line.key_length =
-        Some(table.keys()[key].parts.iter().take(used).map(|part| key_bytes(table, part)).sum());
+    let used = if access.is_full() { key.parts.len() } else { range.equal.len() + usize::from(bounded) };
+    line.key_length = Some(key.parts.iter().take(used).map(|part| key_bytes(table, part)).sum());
     if matches!(line.kind, "const" | "ref" | "eq_ref") {
         let of = |operand: &crate::plan::query::Operand| {
             if operand.expr.columns().is_empty() { "const" } else { "func" }

@@ -21,9 +21,9 @@ pub(super) fn shut_down(session: &mut Session) -> SqlResult<()> {
     }
 }
 
-/// ANALYZE estimates anew how many rows a table has, from some of its leaves; that is all there is of
-/// statistics. Nothing has to be repaired by hand, so REPAIR says that there is nothing to do. OPTIMIZE
-/// builds the table anew. CHECK and CHECKSUM: [`super::check`].
+/// ANALYZE estimates the statistics of a table anew, from some leaves of its trees. Nothing has to be
+/// repaired by hand, so REPAIR says that there is nothing to do. OPTIMIZE builds the table anew. CHECK and
+/// CHECKSUM: [`super::check`].
 pub(super) async fn maintain(
     session: &mut Session,
     work: &TableMaintenance,
@@ -55,17 +55,16 @@ pub(super) async fn maintain(
             (Ok(()), MaintenanceKind::Repair) => {
                 vec![("note", "The storage engine for the table doesn't support repair".into())]
             }
-            (Ok(()), _) => analyze(session, name)?,
+            (Ok(()), _) => analyze(session, name).await?,
         };
         said.into_iter().for_each(|one| table.push(line(one)));
     }
     show::write_table(&table, out)
 }
 
-fn analyze(session: &Session, name: &TableName) -> SqlResult<Vec<Said>> {
+async fn analyze(session: &Session, name: &TableName) -> SqlResult<Vec<Said>> {
     let table = session.db.dictionary().table(&ddl::schema_of(session, name)?, &name.table)?;
-    let size = session.db.engine().measure_index(table.definition.clustered)?;
-    table.counters.rows.store(size.records, std::sync::atomic::Ordering::Relaxed);
+    session.db.statistics().analyze(&table).await?;
     Ok(vec![("status", "OK".into())])
 }
 

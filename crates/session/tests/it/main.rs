@@ -41,6 +41,7 @@ mod rights_withheld;
 mod roles;
 mod scripts;
 mod seeing;
+mod statistics;
 mod stopped;
 mod switches;
 mod table_rights;

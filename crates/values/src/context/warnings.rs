@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use parking_lot::Mutex;
 
-use crate::error::SqlError;
+use crate::error::{ErrorKind, SqlError};
 
 /// Severity of a warning as SHOW WARNINGS prints it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,14 +99,14 @@ impl Warnings {
         if self.count() == 0 { Vec::new() } else { self.list.lock().clone() }
     }
 
-    /// Takes back those lines that were given after so many and say the same.
-    pub fn take_back(&self, after: u16, said: &SqlError) {
+    /// Takes back those lines of a kind that were given after so many.
+    pub fn take_back(&self, after: u16, kind: ErrorKind) {
         let mut list = self.list.lock();
         let all = list.len();
         let mut at = 0;
         list.retain(|warning| {
             at += 1;
-            let stays = at <= usize::from(after) || warning.error != *said;
+            let stays = at <= usize::from(after) || warning.error.kind() != kind;
             if !stays && warning.level == WarningLevel::Error {
                 self.errors.fetch_sub(1, Ordering::Relaxed);
             }

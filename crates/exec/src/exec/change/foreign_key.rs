@@ -342,6 +342,7 @@ async fn delete_child(
     if exec.txn.delete(&child.engine, pk).await? {
         let less = |rows: u64| Some(rows.saturating_sub(1));
         let _ = child.counters.rows.fetch_update(Relaxed, Relaxed, less);
+        exec.db.statistics().rows_changed(child, 1);
         row_deleted(exec, foreign, node, &old, &trail.then(None)).await?;
     }
     Ok(())

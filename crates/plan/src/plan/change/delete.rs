@@ -43,6 +43,7 @@ fn plan_delete_body(context: &PlanContext<'_>, delete: &ast::Delete) -> SqlResul
                 assignments: None,
                 foreign,
                 subqueries,
+                moves_keys: false,
                 light: true,
             });
         }

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use super::super::Session;
 use super::running_command;
 use crate::ast;
-use crate::error::{SqlError, SqlResult};
+use crate::error::{ErrorKind, SqlResult};
 use crate::expr::{SessionView, VariableKind};
 use crate::kept_statement::{Kept, PlanKey, Statement};
 use crate::plan::derived::{Deriving, Kinds, check_counts, expected, given};
@@ -158,7 +158,7 @@ fn plan_to_keep(
     let warned = session.state.warnings.count();
     let plan = plan_for(session, prepared, params, &parameters)?;
     if !prepared.literals && session.state.warnings.count() > warned {
-        session.state.warnings.take_back(warned, &SqlError::extreme_documents());
+        session.state.warnings.take_back(warned, ErrorKind::Unsupported);
     }
     if parameters.decide_by_value() && !prepared.by_value.swap(true, Ordering::Relaxed) {
         if warned == 0 {

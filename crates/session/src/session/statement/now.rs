@@ -125,7 +125,7 @@ fn change_now(
     let context = state.eval(settings, params);
     let mut exec = Exec::new(db, state, &mut open.txn, &context, interrupt, plan.operation());
     let done = exec.change_now(change, draft)?;
-    Ok(done.map(|done| change_outcome(change, done, update, exec.session)))
+    Ok(done.map(|done| change_outcome(change, done, update, &exec)))
 }
 
 /// How far a plan came without a wait.

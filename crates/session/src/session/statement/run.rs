@@ -10,7 +10,6 @@ use crate::expr::{EvalSettings, VariableKind, WarningLevel};
 use crate::plan::QueryPlan;
 use crate::plan::change::{ChangePlan, InsertPlan, InsertSource};
 use crate::row_plan::{PlanKind, RowPlan};
-use crate::session_state::SessionState;
 use crate::sink::ResultSink;
 
 /// The settings of expressions in a plan that begins now.
@@ -42,7 +41,7 @@ pub(super) async fn run_plan(
         }
         PlanKind::Change(plan, update) => {
             let done = exec.change(plan, draft).await?;
-            Ok(change_outcome(plan, done, *update, exec.session))
+            Ok(change_outcome(plan, done, *update, exec))
         }
     }
 }
@@ -100,16 +99,16 @@ fn insert_outcome(plan: &InsertPlan, done: Changed, exec: &Exec<'_>) -> Outcome 
     };
     let came = done.records.saturating_sub(done.left_out + done.duplicates);
     plan.table.counters.rows.fetch_add(came, std::sync::atomic::Ordering::Relaxed);
+    exec.db.statistics().rows_changed(&plan.table, done.changed);
     Outcome { affected: done.changed, insert_id: done.insert_id, info, ..Outcome::default() }
 }
 
-pub(super) fn change_outcome(
-    plan: &ChangePlan,
-    done: Changed,
-    update: bool,
-    session: &SessionState,
-) -> Outcome {
+pub(super) fn change_outcome(plan: &ChangePlan, done: Changed, update: bool, exec: &Exec<'_>) -> Outcome {
     use std::sync::atomic::Ordering::Relaxed;
+    let session = exec.session;
+    for target in plan.targets.iter().filter(|target| target.moves_keys) {
+        exec.db.statistics().rows_changed(&target.table, done.changed);
+    }
     if !update && let [target] = plan.targets.as_slice() {
         let less = |rows: u64| Some(rows.saturating_sub(done.changed));
         let _ = target.table.counters.rows.fetch_update(Relaxed, Relaxed, less);
