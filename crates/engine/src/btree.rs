@@ -4,6 +4,7 @@ pub mod adaptive_hash;
 mod descend;
 mod directory;
 mod drop_index;
+mod estimate;
 mod merge;
 pub mod overflow;
 mod seek;
@@ -16,6 +17,7 @@ mod write;
 
 pub use directory::{IndexDirectory, IndexState};
 pub use drop_index::{ChainOf, DropProgress};
+pub use estimate::records_between;
 pub use seek::{Direction, LeafRead, Successor, WalkState};
 pub use size::{SAMPLED_LEAVES, TreeSample, TreeSize, sample};
 pub use verify::{Report, verify};

@@ -19,7 +19,8 @@ use crate::admission::Gate;
 use crate::api::{Config, PurgeStatus, Settings, TableDef, TxnOptions};
 use crate::btree::adaptive_hash::AdaptiveHash;
 use crate::btree::{
-    Direction, IndexState, Report, SAMPLED_LEAVES, Tree, TreeSample, TreeSize, WalkState, sample, verify,
+    Direction, IndexState, Report, SAMPLED_LEAVES, Tree, TreeSample, TreeSize, WalkState, records_between,
+    sample, verify,
 };
 use crate::buffer::{Storage, StorageConfig, with_pages_blocking};
 use crate::error::{Error, Result};
@@ -189,6 +190,13 @@ impl Engine {
         let storage = &self.kernel.storage;
         let tree = with_pages_blocking(storage, || self.kernel.tree(index))?;
         with_pages_blocking(storage, || sample(&tree, leaves))
+    }
+
+    /// About how many entries of an index that are not delete-marked have keys from `lower` on and before
+    /// `upper`; exact where all lie in one leaf. `None` where its root is not in memory. Loads nothing.
+    pub fn estimate_range(&self, index: IndexId, lower: Option<&[u8]>, upper: Option<&[u8]>) -> Option<u64> {
+        let tree = self.kernel.tree(index).ok()?;
+        records_between(&tree, lower, upper)
     }
 
     /// Live settings.

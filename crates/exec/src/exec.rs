@@ -33,7 +33,6 @@ mod json_table;
 mod key_index;
 mod order;
 mod point;
-pub mod range;
 mod rollup;
 pub mod scan;
 mod select;

@@ -6,7 +6,9 @@
 //! | `block`, `inner` | one query block being bound: sub-queries and aggregates get places in the tuple |
 //! | `from` | FROM to a list of tables with conditions |
 //! | `with` | WITH: queries with names |
-//! | `access` | which key a table is read by |
+//! | `facts`, `access`, `estimate` | what conditions say of columns; which key a table is read by; how many rows that reads |
+//! | `fits` | whether a kept plan is good for other values |
+//! | `key_ranges` | ranges of a plan as bounds in key bytes |
 //! | `steps` | join order, and where each condition is tested |
 //! | `select`, `union` | whole queries |
 //! | `names`, `grouping` | what names behind WHERE mean, and which may stand beside GROUP BY |
@@ -28,7 +30,10 @@ pub mod change;
 mod computed;
 pub mod derived;
 mod distinct;
+pub mod estimate;
+mod facts;
 mod finish;
+pub mod fits;
 pub mod foreign_key;
 mod from;
 mod grouping;
@@ -36,6 +41,7 @@ mod inner;
 mod insert_select;
 pub mod json_table;
 mod kept;
+pub mod key_ranges;
 mod last_row;
 mod member_texts;
 mod names;

@@ -5,6 +5,8 @@ use turnstile_engine::session_status::Operation;
 use crate::error::SqlResult;
 use crate::expr::ComparedConstant;
 use crate::plan::change::{ChangePlan, InsertPlan, InsertSource};
+use crate::plan::estimate::Dives;
+use crate::plan::fits;
 use crate::plan::query::QueryPlan;
 use crate::plan::uses::UseList;
 
@@ -19,6 +21,8 @@ pub struct RowPlan {
     /// Steps that planning took, where each row goes through as many and they are more than
     /// [`ROW_STEPS_MIN`]; else 0.
     pub row_steps: u32,
+    /// Values decided how tables are read: for others it may have to be made anew.
+    pub weighed: bool,
 }
 
 /// An expression is walked some five times while it is planned; a thousand of them take longer than reading a
@@ -44,7 +48,27 @@ impl RowPlan {
             _ if steps < ROW_STEPS_MIN => 0,
             _ => steps,
         };
-        RowPlan { kind, uses, constants, row_steps }
+        let weighed = match &kind {
+            PlanKind::Query(plan) => fits::is_weighed(plan),
+            PlanKind::Insert(plan) => {
+                matches!(&plan.source, InsertSource::Query(query) if fits::is_weighed(query))
+            }
+            PlanKind::Change(plan, _) => fits::is_select_weighed(&plan.select),
+        };
+        RowPlan { kind, uses, constants, row_steps, weighed }
+    }
+
+    /// Whether it reads as few rows for these values as it did for those it was made for.
+    #[cold]
+    pub fn fits(&self, dives: Dives<'_>) -> bool {
+        match &self.kind {
+            PlanKind::Query(plan) => fits::fits(plan, dives),
+            PlanKind::Insert(plan) => match &plan.source {
+                InsertSource::Query(query) => fits::fits(query, dives),
+                _ => true,
+            },
+            PlanKind::Change(plan, _) => fits::select_fits(&plan.select, dives),
+        }
     }
 
     /// The table that it changes, or the first of them.

@@ -1,8 +1,6 @@
 //! From the root to a leaf, with latches coupled: the child's latch is taken while the parent's is held.
 //!
 //! ```text
-//!   readers:  S root ── S child ──(drop root)── S leaf ──(drop child)──►  a leaf, shared
-//!   writers:  S root ── S child ──(drop root)── X leaf ──(drop child)──►  a leaf, exclusive
 //! ```
 //!
 //! A page's level is known from its parent's, so a writer asks for the exclusive latch of a leaf at the first
@@ -31,7 +29,7 @@ pub(crate) enum Aim<'k> {
 impl Aim<'_> {
     /// The entry to follow in an inner page. The first separator counts as lower than everything.
     #[inline]
-    fn entry(self, inner: &PageView) -> usize {
+    pub(super) fn entry(self, inner: &PageView) -> usize {
         match self {
             Aim::Key(key) => match inner.search(key) {
                 Ok(slot) => slot,

@@ -7,6 +7,7 @@ mod adaptive_hash;
 mod adaptive_hash_shuttle;
 mod crash;
 mod directory;
+mod estimate;
 mod harness;
 mod model;
 mod overflow;

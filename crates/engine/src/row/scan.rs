@@ -279,9 +279,10 @@ async fn look_up(
     let tree = paged!(txn, txn.kernel.tree(scan.table.clustered))?;
     let mut value = Vec::new();
     let mut key_bytes = Vec::new();
-    let mut begin = 0;
+    let (mut begin, mut looked) = (0, 0);
     let mut more = true;
     for &(end, pk_len, speaks) in &gathered.entries {
+        looked += 1;
         let key = &gathered.bytes[begin..end];
         begin = end;
         let (secondary, pk) = key.split_at(key.len() - pk_len);
@@ -309,8 +310,8 @@ async fn look_up(
             break;
         }
     }
-    scan.fetched += gathered.entries.len() as u64;
-    txn.options.status.rows().read.add(gathered.entries.len() as u64);
+    scan.fetched += looked;
+    txn.options.status.rows().read.add(looked);
     scan.gathered = gathered;
     Ok(more)
 }

@@ -7,11 +7,12 @@
 
 use smallvec::SmallVec;
 
+use super::Exec;
 use super::change::StoredRow;
 use super::tail::{TupleRow, limits};
-use super::{Exec, range};
 use turnstile_catalog::row_codec::RowView;
 use turnstile_expr::expr::EvalContext;
+use turnstile_plan::plan::key_ranges::ranges as key_ranges;
 use turnstile_plan::plan::point::{PointShape, conditions};
 use turnstile_plan::plan::query::{JoinStep, QueryPlan, SelectPlan, Source, TableSource};
 use turnstile_values::error::{SqlError, SqlResult};
@@ -99,7 +100,7 @@ pub(super) fn point_key(exec: &Exec<'_>, shape: PointShape, source: &TableSource
     if let Some(key) = shape.integer_key(source, exec.eval) {
         return Ok(PointKey::One(key, shape.implied()));
     }
-    let ranges = range::ranges(&source.table, &source.access, &TupleRow(&[]), exec.eval)?;
+    let ranges = key_ranges(&source.table, &source.access, &TupleRow(&[]), exec.eval)?;
     Ok(match ranges.into_iter().next() {
         None => PointKey::Nowhere,
         Some(range) if !range.point => PointKey::Many,

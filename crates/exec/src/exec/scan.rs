@@ -6,10 +6,10 @@ use std::sync::Arc;
 use turnstile_engine::interrupt::Interrupt;
 use turnstile_engine::{Read, Scan, ScanIndex, ScanSpec, Txn, Visit};
 
-use super::range::{self, ByteRange};
 use turnstile_catalog::dictionary::Table;
 use turnstile_catalog::row_codec::RowView;
 use turnstile_expr::expr::{EvalContext, Row};
+use turnstile_plan::plan::key_ranges::{ByteRange, ranges as key_ranges};
 use turnstile_plan::plan::query::TableSource;
 use turnstile_values::error::{SqlError, SqlResult};
 use turnstile_values::value::Value;
@@ -98,7 +98,7 @@ impl<'p> TableScan<'p> {
         context: &EvalContext<'_>,
     ) -> SqlResult<TableScan<'p>> {
         let table = source.table.clone();
-        let mut ranges: VecDeque<ByteRange> = range::ranges(&table, &source.access, row, context)?.into();
+        let mut ranges: VecDeque<ByteRange> = key_ranges(&table, &source.access, row, context)?.into();
         if source.access.reverse {
             ranges.make_contiguous().reverse();
         }

@@ -8,12 +8,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use turnstile_catalog::dictionary::{Dictionary, Table};
+use turnstile_engine::Engine;
 use turnstile_expr::expr::{self, EvalContext, Expr, Hold, ParameterKind, Resolver, Typed};
 use turnstile_syntax::ast::{self, FunctionCall};
 use turnstile_values::collation::Collation;
 use turnstile_values::error::{SqlError, SqlResult};
 use turnstile_values::types::ColumnType;
 
+use super::estimate::Dives;
 use super::parameters::Parameters;
 use super::query::{Aggregate, CommonPlan, Filter, Subquery, placed_at};
 use super::rollup;
@@ -27,6 +29,8 @@ use super::with::Named;
 pub struct PlanContext<'a> {
     /// Dictionary and the rest.
     pub dictionary: &'a Dictionary,
+    /// The trees, to ask how many rows ranges hold.
+    pub engine: &'a Engine,
     /// The current database.
     pub schema: Option<&'a str>,
     /// Literals' collation.
@@ -49,6 +53,13 @@ pub struct PlanContext<'a> {
     pub depth: u32,
     /// It is only asked whether what is written is right: EXISTS leaves nothing out.
     pub as_written: bool,
+}
+
+impl<'a> PlanContext<'a> {
+    /// Whom the number of rows in a range is asked.
+    pub(super) fn dives(&self) -> Option<Dives<'a>> {
+        Some(Dives { engine: self.engine, eval: self.eval })
+    }
 }
 
 /// A block being planned.

@@ -355,7 +355,7 @@ fn plan_rows(
         light: false,
         point: None,
     };
-    super::finish::finish(&mut plan);
+    super::finish::finish(&mut plan, block.context);
     need_all(&mut plan.steps);
     plan.width = block.scope.width();
     Ok(plan)

@@ -1,6 +1,8 @@
 //! The last pass over a planned block: which columns every table must deliver, whether an index has them all,
 //! and whether it can deliver the order.
 
+mod weights;
+
 use std::collections::BTreeSet;
 
 use turnstile_catalog::dictionary::Table;
@@ -9,24 +11,47 @@ use turnstile_expr::expr::Expr;
 use turnstile_values::key_codec::KeyPart;
 use turnstile_values::types::ColumnType;
 
-use super::query::{Access, Filter, JoinStep, KeyRange, OrderKey, SelectPlan, Source, Subquery, TableSource};
+use super::block::PlanContext;
+use super::query::{
+    Access, Costed, Filter, JoinStep, KeyRange, OrderKey, SelectPlan, Source, Subquery, TableSource,
+};
 
 /// Completes a plan.
-pub fn finish(plan: &mut SelectPlan) {
+pub fn finish(plan: &mut SelectPlan, context: &PlanContext<'_>) {
     let used = used_columns(plan);
     extreme_by_index(plan);
     let order = wanted_order(plan);
+    let limited = plan.limit.count.is_some() && plan.group.is_none() && !plan.distinct;
+    let wanted = limited.then(|| plan.limit.rows(context.eval));
     if let Some(first) = plan.steps.first_mut()
         && let Source::Table(source) = &mut first.source
     {
-        let limited = plan.limit.count.is_some() && plan.group.is_none() && !plan.distinct;
         if let Some(order) = order
-            && use_order(source, first.base, &order, limited, &used)
+            && use_order(source, first.base, &order, wanted, &used)
         {
             plan.order.clear();
         }
+        if source.locking.is_none() {
+            read_entries(source, first.base, &used);
+        }
     }
     deliver(&mut plan.steps, &used);
+    weigh(&mut plan.steps);
+}
+
+/// Notes what is asked again before the plan is run for other values.
+fn weigh(steps: &mut [JoinStep]) {
+    for step in steps {
+        match &mut step.source {
+            Source::Group(inner) => weigh(inner),
+            Source::Table(source) => weights::note(source),
+            Source::Derived(_)
+            | Source::Lateral(_)
+            | Source::Expanded(..)
+            | Source::Common(_)
+            | Source::Virtual(_) => {}
+        }
+    }
 }
 
 /// ORDER BY as it must come out of the first table: (tuple position, descending).
@@ -175,7 +200,7 @@ fn use_order(
     source: &mut TableSource,
     base: usize,
     order: &[(usize, bool)],
-    limited: bool,
+    wanted: Option<f64>,
     used: &BTreeSet<usize>,
 ) -> bool {
     let columns = base..base + source.table.columns().len();
@@ -185,22 +210,91 @@ fn use_order(
     let order: Vec<(usize, bool)> = order.iter().map(|(at, descending)| (at - base, *descending)).collect();
     let table = source.table.clone();
     if let Some(key) = source.access.key {
-        let Some(reverse) = delivers(&table, key, &source.access.ranges, &order) else { return false };
-        source.access.reverse = reverse;
-        return true;
+        return match delivers(&table, key, &source.access.ranges, &order) {
+            Some(reverse) => {
+                source.access.reverse = reverse;
+                true
+            }
+            None => wanted.is_some_and(|wanted| read_fewer(source, &order, wanted)),
+        };
     }
     let needed: Vec<usize> = used.range(columns).map(|at| at - base).collect();
     for key in 0..table.keys().len() {
         let Some(reverse) = delivers(&table, key, &source.access.ranges, &order) else { continue };
         let readable = readable_columns(&table, key);
         let cheap = table.keys()[key].primary || needed.iter().all(|column| readable.contains(column));
-        if table.keys()[key].visible && (cheap || limited) {
+        if table.keys()[key].visible && (cheap || wanted.is_some()) {
             source.access =
                 Access { key: Some(key), ranges: vec![KeyRange::default()], reverse, unique: false };
             return true;
         }
     }
     false
+}
+
+/// Part of a key that has all that is wanted, rather than the whole of it or of the table.
+fn read_entries(source: &mut TableSource, base: usize, used: &BTreeSet<usize>) {
+    if source.access.key.is_some() {
+        return;
+    }
+    let wanted: Vec<usize> =
+        used.range(base..base + source.table.columns().len()).map(|at| at - base).collect();
+    let covers = |key: usize| {
+        let readable = readable_columns(&source.table, key);
+        wanted.iter().all(|column| readable.contains(column))
+    };
+    let offers = source.offers.iter().filter(|offer| offer.access.key.is_some_and(covers));
+    if let Some(best) = offers.min_by(|a, b| a.rows.total_cmp(&b.rows)).cloned() {
+        (source.access, source.rows, source.counted) = (best.access, best.rows, best.counted);
+    }
+}
+
+/// A key in order reads rows that are not wanted, and may meet them where they lie close together: it is
+/// taken only if it is to read so many times fewer.
+const ORDER_GAIN: f64 = 4.0;
+
+/// Where rows are locked the wanted ones may all lie at the end, and those before them would be locked too:
+/// the better key must find at least one of so many rows of the table.
+const LOCKED_SHARE: f64 = 8.0;
+
+/// With a LIMIT, reading in order until there are enough rows, if that is to end much earlier than reading
+/// all that the better key finds: a queue's `WHERE state = 0 ORDER BY created LIMIT 1`, most of which is
+/// waiting.
+fn read_fewer(source: &mut TableSource, order: &[(usize, bool)], wanted: f64) -> bool {
+    let table = source.table.clone();
+    if source.access.unique || !(source.counted || table.counters.statistics.known().is_some()) {
+        return false;
+    }
+    // Rows between two that the filter lets through.
+    let apart = source.table_rows / source.rows.max(1.0);
+    let mut best: Option<(f64, Access)> = None;
+    for key in 0..table.keys().len() {
+        if !table.keys()[key].visible || source.forbidden.contains(&key) {
+            continue;
+        }
+        let offer = source.offers.iter().find(|offer| offer.access.key == Some(key));
+        let (ranges, rows) = match offer {
+            Some(offer) => (offer.access.ranges.clone(), offer.rows),
+            None => (vec![KeyRange::default()], source.table_rows),
+        };
+        let Some(reverse) = delivers(&table, key, &ranges, order) else { continue };
+        let read = (wanted * apart).min(rows);
+        if best.as_ref().is_none_or(|(least, _)| read < *least) {
+            best = Some((read, Access { key: Some(key), ranges, reverse, unique: false }));
+        }
+    }
+    let Some((read, access)) = best else { return false };
+    source.wanted = Some(wanted / ORDER_GAIN..=wanted * ORDER_GAIN);
+    let most = if source.locking.is_some() { source.rows * LOCKED_SHARE } else { f64::INFINITY };
+    if source.rows < 1.0 || read * ORDER_GAIN > source.rows || source.table_rows > most {
+        return false;
+    }
+    let sorted = std::mem::replace(&mut source.access, access);
+    if source.counted {
+        source.costed.push(Costed { access: sorted, rows: source.rows / ORDER_GAIN..=f64::INFINITY });
+    }
+    (source.rows, source.counted) = (read, false);
+    true
 }
 
 /// Whether reading a key's ranges one after another gives the order; Some(true) if read backwards. Behind a

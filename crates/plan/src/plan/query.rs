@@ -12,13 +12,14 @@ use super::json_table::JsonTable;
 use super::point::PointShape;
 use super::waits::Guard;
 use turnstile_expr::expr::AggregateKind;
-use turnstile_expr::expr::{CompareOp, Expr, Typed};
+use turnstile_expr::expr::{CompareOp, EvalContext, Expr, Typed};
 use turnstile_syntax::ast::SetOperator;
 use turnstile_values::collation::Collation;
 use turnstile_values::sink::ColumnMeta;
 use turnstile_values::types::ColumnType;
+use turnstile_values::value::to_double;
 
-pub use access::{Access, KeyRange, Operand, TableSource};
+pub use access::{Access, Costed, KeyRange, Operand, TableSource};
 
 /// A query.
 #[derive(Debug)]
@@ -199,6 +200,23 @@ pub struct LimitPlan {
     pub count: Option<Expr>,
     /// After so many.
     pub offset: Option<Expr>,
+}
+
+/// Rows that a LIMIT is taken for whose number is not known yet.
+const WANTED_ROWS: f64 = 10.0;
+
+impl LimitPlan {
+    /// Rows that are read until there are enough, by the values of now.
+    pub fn rows(&self, eval: &EvalContext<'_>) -> f64 {
+        let number = |expr: &Expr| match expr {
+            Expr::Literal(value) => to_double(value, eval).ok(),
+            Expr::Parameter(at) => to_double(eval.parameters.get(*at)?, eval).ok(),
+            _ => None,
+        };
+        let count = self.count.as_ref().map_or(Some(f64::INFINITY), number);
+        let offset = self.offset.as_ref().map_or(Some(0.0), number);
+        count.zip(offset).map_or(WANTED_ROWS, |(count, offset)| count + offset)
+    }
 }
 
 /// One SELECT block.

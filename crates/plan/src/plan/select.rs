@@ -99,7 +99,7 @@ pub fn plan(
         light: false,
         point: None,
     };
-    finish::finish(&mut plan);
+    finish::finish(&mut plan, context);
     plan.width = block.scope.width();
     plan.light = plan.takes_rows_lightly();
     plan.point = PointShape::of_select(&plan);

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use turnstile_catalog::dictionary::Table;
 use turnstile_engine::{LockWait, RowLock};
 
 use turnstile_expr::expr::{CompareOp, Expr};
@@ -9,8 +10,9 @@ use turnstile_syntax::ast;
 use turnstile_values::error::SqlResult;
 use turnstile_values::types::ColumnType;
 
-use super::access::{self, Candidate, Fact, FactFinder};
+use super::access::{self, Choice};
 use super::block::Block;
+use super::facts::{Fact, FactFinder};
 use super::from::{On, Pending, PendingKind};
 use super::query::{CommonRows, Filter, JoinStep, Source, TableSource};
 
@@ -124,8 +126,7 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
         match &pending.kind {
             PendingKind::Table { nth, table, forbidden, .. } => {
                 let facts = self.facts(*nth, waiting.iter().map(|one| &one.filter));
-                let (best, _) = access::choose(table, &facts, &|key| !forbidden.contains(&key));
-                best.cost
+                self.choice(*nth, table, forbidden, &facts).best.cost
             }
             // Once a round, and few rows mostly.
             PendingKind::Common { rows: CommonRows::Previous(_), .. } => 0.0,
@@ -145,6 +146,12 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
             .filter(|one| one.subqueries.is_empty())
             .for_each(|one| finder.facts(&one.expr, &mut facts));
         facts
+    }
+
+    fn choice(&self, nth: usize, table: &Table, forbidden: &[usize], facts: &[Fact]) -> Choice {
+        let locks = self.locking.get(nth).copied().flatten().is_some();
+        let facts: Vec<&Fact> = facts.iter().collect();
+        access::choose(table, &facts, &|key| !forbidden.contains(&key), locks, self.block.context.dives())
     }
 
     fn step(&mut self, pending: Pending, waiting: &mut Vec<Condition>, first: bool) -> SqlResult<JoinStep> {
@@ -226,15 +233,21 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
                 let usable =
                     matching.iter().chain(if left_join { &[] } else { filters }).map(|one| &one.filter);
                 let facts = self.facts(nth, usable);
-                let (Candidate { access, .. }, possible) =
-                    access::choose(&table, &facts, &|key| !forbidden.contains(&key));
+                let Choice { best, offers, table_rows } = self.choice(nth, &table, &forbidden, &facts);
                 Source::Table(Box::new(TableSource {
-                    access,
+                    possible: offers.iter().filter_map(|offer| offer.access.key).collect(),
+                    access: best.access,
+                    rows: best.rows,
+                    offers,
+                    costed: Vec::new(),
+                    wanted: None,
+                    counted: best.counted,
+                    table_rows,
                     needed: Vec::new(),
                     numbers: false,
                     covering: false,
                     locking: self.locking.get(nth).copied().flatten(),
-                    possible,
+                    forbidden,
                     table,
                 }))
             }

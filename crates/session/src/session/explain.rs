@@ -240,8 +240,8 @@ impl Lines {
 fn table_line(source: &TableSource) -> Line {
     let table = &source.table;
     let access = &source.access;
-    let known = table.counters.statistics.known();
-    let rows = table.counters.rows.load(std::sync::atomic::Ordering::Relaxed).max(1);
+    let all = table.counters.rows.load(std::sync::atomic::Ordering::Relaxed).max(1);
+    let rows = (source.rows.round() as u64).clamp(1, all);
     let names = source.possible.iter().map(|nth| &*table.keys()[*nth].name).collect::<Vec<_>>();
     let mut line = Line { possible: (!names.is_empty()).then(|| names.join(",")), rows, ..Line::default() };
     let Some(key) = access.key else {
@@ -260,13 +260,6 @@ fn table_line(source: &TableSource) -> Line {
         () => "ref",
     };
     let key = &table.keys()[key];
-    let equal = known.and_then(|known| known.rows_per_value(key.index, range.equal.len(), rows as f64));
-    if let Some(each) = equal {
-        line.rows = rows.min((each * access.ranges.len() as f64).ceil() as u64);
-    }
-    if access.unique {
-        line.rows = access.ranges.len() as u64;
-    }
     let used = if access.is_full() { key.parts.len() } else { range.equal.len() + usize::from(bounded) };
     line.key_length = Some(key.parts.iter().take(used).map(|part| key_bytes(table, part)).sum());
     if matches!(line.kind, "const" | "ref" | "eq_ref") {

@@ -200,6 +200,7 @@ pub(super) fn plan_context<'a>(
 ) -> PlanContext<'a> {
     PlanContext {
         dictionary: session.db.dictionary(),
+        engine: session.db.engine(),
         schema,
         collation: session.settings.collation_connection,
         full_group_by: session.settings.sql_mode.has(crate::expr::SqlMode::ONLY_FULL_GROUP_BY),

@@ -41,6 +41,7 @@ mod rights_withheld;
 mod roles;
 mod scripts;
 mod seeing;
+mod shop_plans;
 mod statistics;
 mod stopped;
 mod switches;

@@ -99,8 +99,13 @@ fn a_prepared_statement_takes_the_better_key_once_it_is_known() {
     let mut shop = session(&db);
     run(&mut shop, "SET GLOBAL innodb_stats_auto_recalc = OFF");
     ORDERS.iter().for_each(|text| assert!(run(&mut shop, text).starts_with("ok"), "{text}"));
-    run(&mut shop, "PREPARE s FROM 'UPDATE orders SET note = ? WHERE status = ? AND user_id = ?'");
-    run(&mut shop, "SET @a = 'x', @b = 4, @c = 28");
+    // The values come from another table's row, so that only statistics can tell how many rows they find.
+    run(
+        &mut shop,
+        "PREPARE s FROM 'UPDATE n JOIN orders AS o ON o.status = n.i - 24 AND o.user_id = n.i SET o.note = ? \
+         WHERE n.i = ? AND n.i > ?'",
+    );
+    run(&mut shop, "SET @a = 'x', @b = 28, @c = 4");
     let mut changed = |text: &str| {
         run(&mut shop, text);
         run(&mut shop, "BEGIN");
@@ -112,5 +117,6 @@ fn a_prepared_statement_takes_the_better_key_once_it_is_known() {
     let before = changed("DO 0");
     assert!(before > 4000, "{before}: the key of the status comes first, and nothing is known of it");
     let after = changed("ANALYZE TABLE orders");
-    assert!(after <= 45, "{after} rows locked");
+    // Those of the table without a key are among them.
+    assert!(after <= 250, "{after} rows locked");
 }

@@ -170,7 +170,7 @@ const SHAPES: [(&str, bool); 58] = [
     ("SELECT id FROM t WHERE i + $ > $ AND i * $ <= $ ORDER BY id", false),
     ("SELECT id FROM t WHERE $ = $ AND id < $ ORDER BY id", true),
     ("SELECT COUNT(*), SUM(i), MIN(%), MAX(%), AVG(i) FROM t WHERE % >= $", true),
-    ("SELECT DISTINCT % FROM t WHERE i > $ ORDER BY 1", true),
+    ("SELECT DISTINCT % FROM t WHERE i + 0 > $ ORDER BY 1", true),
     ("SELECT i, COUNT(*) FROM t WHERE % < $ GROUP BY i HAVING COUNT(*) > 0 ORDER BY i", true),
     ("SELECT %, COUNT(*) AS n FROM t WHERE id > $ GROUP BY 1 ORDER BY n DESC, 1", true),
     ("SELECT 1, 'x', $, id FROM t WHERE id = $", false),

@@ -7,6 +7,8 @@ use turnstile_engine::{LockWait, RowLock};
 use turnstile_expr::expr::Expr;
 use turnstile_values::collation::Collation;
 
+use super::super::access::Candidate;
+
 /// How a table is read.
 pub struct TableSource {
     /// The table.
@@ -23,6 +25,20 @@ pub struct TableSource {
     pub locking: Option<(RowLock, LockWait)>,
     /// Keys that could have been used, for EXPLAIN.
     pub possible: Vec<usize>,
+    /// Rows that the access finds, by what was known when the plan was made.
+    pub rows: f64,
+    /// They were counted in the tree.
+    pub counted: bool,
+    /// Rows of the table then.
+    pub table_rows: f64,
+    /// Keys that hints forbid.
+    pub forbidden: Vec<usize>,
+    /// What each key offered, while the plan is made.
+    pub offers: Vec<Candidate>,
+    /// What is asked again before the plan is run for other values: empty where these do not decide.
+    pub costed: Vec<Costed>,
+    /// Rows wanted by LIMIT for which the plan is good, where they decided.
+    pub wanted: Option<std::ops::RangeInclusive<f64>>,
 }
 
 impl std::fmt::Debug for TableSource {
@@ -34,8 +50,17 @@ impl std::fmt::Debug for TableSource {
     }
 }
 
-/// Which rows of a table are read, and in which order.
+/// A way to read the table that was weighed by how many rows it finds.
 #[derive(Debug)]
+pub struct Costed {
+    /// The way.
+    pub access: Access,
+    /// The plan is good while the way finds so many rows.
+    pub rows: std::ops::RangeInclusive<f64>,
+}
+
+/// Which rows of a table are read, and in which order.
+#[derive(Debug, Clone)]
 pub struct Access {
     /// The key; None reads the whole clustered tree.
     pub key: Option<usize>,
@@ -56,6 +81,12 @@ impl Access {
     /// It reads a whole tree.
     pub fn is_full(&self) -> bool {
         self.ranges.iter().any(KeyRange::is_unbounded)
+    }
+
+    /// Its bounds can be worked out before any row is read, and cheaply.
+    pub fn is_known(&self) -> bool {
+        let ends = |range: &KeyRange| range.lower.iter().chain(&range.upper).all(|(one, _)| one.is_known());
+        self.ranges.iter().all(|range| range.equal.iter().all(Operand::is_known) && ends(range))
     }
 }
 
@@ -86,4 +117,13 @@ pub struct Operand {
     pub collation: Collation,
     /// NULL means NULL (`<=>`, IS NULL); otherwise it matches nothing.
     pub null_safe: bool,
+}
+
+impl Operand {
+    fn is_known(&self) -> bool {
+        match &self.expr {
+            Expr::Literal(_) | Expr::Parameter(_) => true,
+            other => other.columns().is_empty() && other.is_light() && !other.varies(),
+        }
+    }
 }

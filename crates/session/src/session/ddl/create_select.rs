@@ -128,6 +128,7 @@ fn plan_creation(
             uses: uses.list(),
             constants: [].into(),
             row_steps: 0,
+            weighed: false,
         },
     ))
 }

@@ -8,11 +8,13 @@ use super::super::Session;
 use super::running_command;
 use crate::ast;
 use crate::error::{ErrorKind, SqlResult};
-use crate::expr::{SessionView, VariableKind};
+use crate::expr::{EvalContext, SessionView, VariableKind};
 use crate::kept_statement::{Kept, PlanKey, Statement};
 use crate::plan::derived::{Deriving, Kinds, check_counts, expected, given};
+use crate::plan::estimate::Dives;
 use crate::plan::parameters::{Parameters, serves};
 use crate::row_plan::RowPlan;
+use crate::session::statement::with_eval;
 use crate::session::{reads, statement};
 use crate::value::Value;
 
@@ -104,6 +106,12 @@ pub(super) fn kept_plan(session: &Session, prepared: &Statement, params: &[Value
             && !session.settings.plans_anew
             && is_planned_for(session, &kept.key, version, locks_reads)
             && has_kinds(session, &kept.variables)
+            && is_good_for(
+                session,
+                &kept.plan,
+                given.as_ref().and_then(|given| given.values.as_deref()),
+                params,
+            )
         {
             return Ok((kept.plan.clone(), given.and_then(|given| given.values)));
         }
@@ -115,6 +123,13 @@ pub(super) fn kept_plan(session: &Session, prepared: &Statement, params: &[Value
     drop(plans);
     let plan = plan_to_keep(session, prepared, values.as_deref().unwrap_or(params), kinds)?;
     Ok((plan, values))
+}
+
+/// Whether a plan reads as few rows for these values as it did for those it was made for.
+#[inline]
+fn is_good_for(session: &Session, plan: &RowPlan, given: Option<&[Value]>, params: &[Value]) -> bool {
+    let dives = |eval: &EvalContext<'_>| plan.fits(Dives { engine: session.db.engine(), eval });
+    !plan.weighed || with_eval(session, given.unwrap_or(params), dives)
 }
 
 /// Whether user variables hold values of these kinds.

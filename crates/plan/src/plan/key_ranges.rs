@@ -9,9 +9,10 @@ use std::ops::Bound;
 
 use turnstile_catalog::dictionary::Table;
 use turnstile_expr::expr::{EvalContext, Row};
-use turnstile_plan::plan::query::{Access, KeyRange, Operand};
 use turnstile_values::error::SqlResult;
 use turnstile_values::key_codec::{KeyPart, SearchValue, after_prefix, search_value};
+
+use super::query::{Access, KeyRange, Operand};
 
 /// An interval of keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
