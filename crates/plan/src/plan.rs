@@ -6,6 +6,7 @@
 //! | `block`, `inner` | one query block being bound: sub-queries and aggregates get places in the tuple |
 //! | `from` | FROM to a list of tables with conditions |
 //! | `with` | WITH: queries with names |
+//! | `alternatives` | what all alternatives of a condition have in common |
 //! | `facts`, `access`, `estimate` | what conditions say of columns; which key a table is read by; how many rows that reads |
 //! | `fits` | whether a kept plan is good for other values |
 //! | `key_ranges` | ranges of a plan as bounds in key bytes |
@@ -25,6 +26,7 @@
 
 pub mod access;
 mod aggregate;
+mod alternatives;
 pub mod block;
 pub mod change;
 mod computed;

@@ -86,6 +86,8 @@ pub struct SessionSettings {
     pub auto_increment_increment: u64,
     pub auto_increment_offset: u64,
     pub sql_safe_updates: bool,
+    /// Ranges of a key are counted in its tree if they are fewer (`eq_range_index_dive_limit`).
+    pub dive_limit: usize,
     pub sql_select_limit: u64,
     pub group_concat_max_len: u64,
     pub connection_memory_limit: u64,
@@ -186,6 +188,7 @@ impl SessionSettings {
             auto_increment_increment: number("auto_increment_increment").max(1),
             auto_increment_offset: number("auto_increment_offset").max(1),
             sql_safe_updates: on("sql_safe_updates"),
+            dive_limit: dive_limit(number("eq_range_index_dive_limit")),
             sql_select_limit: number("sql_select_limit"),
             group_concat_max_len: number("group_concat_max_len"),
             connection_memory_limit: number("connection_memory_limit"),
@@ -220,4 +223,9 @@ impl SessionSettings {
             standard_foreign_keys: on("restrict_fk_on_non_standard_key"),
         }
     }
+}
+
+/// 0 stands for no limit.
+fn dive_limit(number: u64) -> usize {
+    if number == 0 { usize::MAX } else { usize::try_from(number).unwrap_or(usize::MAX) }
 }

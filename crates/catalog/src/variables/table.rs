@@ -148,7 +148,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "delay_key_write" Global admin Kind::Text, "ON", fixed, "Reported only.";
     "div_precision_increment" Both own uint(0, 30), "4", live("catalog/src/variables/settings.rs"), "Digits that a division, or AVG, adds to those of what is divided.";
     "end_markers_in_json" Both own Kind::Bool, "OFF", inert, "No effect.";
-    "eq_range_index_dive_limit" Both own uint(0, U32), "200", inert, "No effect.";
+    "eq_range_index_dive_limit" Both own uint(0, U32), "200", live("catalog/src/variables/settings.rs"), "Ranges of a key are counted in its tree if they are fewer; else the statistics tell, as for all with 1. 0: any number is counted.";
     "error_count" Session own uint(0, 65535), "0", fixed, "Errors of the last statement.";
     "enforce_gtid_consistency" Global admin Kind::Enum(&["OFF", "ON", "WARN"]), "OFF", one, "Replication does not exist here.";
     "event_scheduler" Global admin Kind::Enum(&["OFF", "ON", "DISABLED"]), "OFF", one, "Events do not exist here.";

@@ -83,7 +83,10 @@ fn count_step(counts: &SessionCounts, step: &JoinStep, is_first: bool, first: &m
                 (Way::Values, _) => {}
             }
         }
-        Source::Derived(plan) | Source::Lateral(plan) | Source::Expanded(plan, _) => {
+        Source::Derived(plan)
+        | Source::Distinct(plan)
+        | Source::Lateral(plan)
+        | Source::Expanded(plan, _) => {
             counts.scans(is_first);
             count(counts, plan);
         }

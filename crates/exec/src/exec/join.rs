@@ -43,7 +43,7 @@ pub(super) fn run_step<'a>(
         let Some(step) = steps.get(nth) else { return emit(exec, plan, tuple, end).await };
         let columns = step.base..step.base + step.columns;
         let mut matched = false;
-        let mut source = open_source(exec, plan, step, tuple, nth == 0).await?;
+        let mut source = open_source(exec, plan, step, tuple).await?;
         loop {
             let (rows, more) = next_rows(exec, step, &mut source, tuple).await?;
             for at in 0..rows.len() {

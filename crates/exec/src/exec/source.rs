@@ -47,17 +47,15 @@ pub(super) async fn open_source<'p>(
     plan: &'p SelectPlan,
     step: &'p JoinStep,
     tuple: &mut Vec<Value>,
-    first: bool,
 ) -> SqlResult<Opened<'p>> {
-    let keep = !first && !step.hash.is_empty();
     match &step.source {
-        Source::Table(source) if keep || !first && source.access.is_full() && source.locking.is_none() => {
+        Source::Table(_) if step.kept => {
             Ok(Opened::Stored(stored(exec, plan, step).await?, Place::default()))
         }
         Source::Table(source) => {
             Ok(Opened::Scan(Box::new(TableScan::open(source, &TupleRow(tuple), exec.eval)?), source))
         }
-        Source::Derived(_) | Source::Common(_) | Source::Virtual(_) => {
+        Source::Derived(_) | Source::Distinct(_) | Source::Common(_) | Source::Virtual(_) => {
             Ok(Opened::Stored(stored(exec, plan, step).await?, Place::default()))
         }
         Source::Lateral(query) => {
@@ -133,7 +131,7 @@ async fn stored(exec: &mut Exec<'_>, plan: &SelectPlan, step: &JoinStep) -> SqlR
     }
     let mut charge = exec.eval.charge();
     let rows = match &step.source {
-        Source::Derived(query) => {
+        Source::Derived(query) | Source::Distinct(query) => {
             let mut kept = Kept::new(exec.eval, None);
             exec.query(query, &[], &mut kept).await?;
             charge = kept.charge;

@@ -31,6 +31,8 @@ pub struct PlanContext<'a> {
     pub dictionary: &'a Dictionary,
     /// The trees, to ask how many rows ranges hold.
     pub engine: &'a Engine,
+    /// Fewer ranges than these are asked about.
+    pub dive_limit: usize,
     /// The current database.
     pub schema: Option<&'a str>,
     /// Literals' collation.
@@ -58,7 +60,7 @@ pub struct PlanContext<'a> {
 impl<'a> PlanContext<'a> {
     /// Whom the number of rows in a range is asked.
     pub(super) fn dives(&self) -> Option<Dives<'a>> {
-        Some(Dives { engine: self.engine, eval: self.eval })
+        Some(Dives { engine: self.engine, eval: self.eval, limit: self.dive_limit })
     }
 }
 

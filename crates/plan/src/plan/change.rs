@@ -22,8 +22,8 @@ use super::point::PointShape;
 use super::query::{JoinStep, OrderKey, QueryPlan, SelectPlan, Source, Subquery};
 use super::scope::ScopeTable;
 use super::select::limit_plan;
-use super::steps::{Condition, StepPlanner};
-use super::{from, insert_select, last_row, safe, with};
+use super::steps::{Condition, Planned, StepPlanner, join_queries};
+use super::{alternatives, from, insert_select, last_row, safe, with};
 
 pub use delete::plan_delete;
 pub use insert::plan_insert;
@@ -298,10 +298,7 @@ fn plan_rows(
 ) -> SqlResult<SelectPlan> {
     let on = joined.conditions.iter().map(|one| Condition::bind_on(block, one));
     let mut conditions = on.collect::<SqlResult<Vec<_>>>()?;
-    let mut list = Vec::new();
-    let meant = rows.condition.map(|one| last_row::meant(block, one)).transpose()?;
-    meant.into_iter().for_each(|one| walk::conjuncts(one, &mut list));
-    for one in &list {
+    for one in &asked(block, rows.condition)? {
         conditions.push(Condition::bind(block, one, "where clause")?);
     }
     let locked = |table: &ScopeTable| {
@@ -313,8 +310,9 @@ fn plan_rows(
         Some((lock, LockWait::Wait))
     };
     let locking = block.scope.tables.iter().map(locked).collect();
-    let (preconditions, steps) =
-        StepPlanner::new(block, locking, joined.straight).plan(joined.tables, conditions)?;
+    let tables = with_queries(block, joined.tables, rows, targets, &mut conditions)?;
+    let planned = StepPlanner::new(block, locking, joined.straight).plan(tables, conditions)?;
+    let Planned { fixed: preconditions, steps, rows: found } = planned;
     let mut order = Vec::new();
     for item in rows.order_by {
         let typed = turnstile_expr::functions::in_order(block.bind(&item.expr, "order clause")?);
@@ -352,6 +350,7 @@ fn plan_rows(
         limit,
         calc_found_rows: false,
         outer: Vec::new(),
+        rows: found,
         light: false,
         point: None,
     };
@@ -359,6 +358,35 @@ fn plan_rows(
     need_all(&mut plan.steps);
     plan.width = block.scope.width();
     Ok(plan)
+}
+
+/// WHERE, taken apart.
+fn asked(block: &Block<'_, '_>, condition: Option<&ast::Expr>) -> SqlResult<Vec<ast::Expr>> {
+    let mut list = Vec::new();
+    let meant = condition.map(|one| last_row::meant(block, one)).transpose()?;
+    meant.into_iter().for_each(|one| walk::conjuncts(one, &mut list));
+    Ok(alternatives::take_out(list))
+}
+
+/// The tables, with those of the queries of IN that find rows of them. A change of one table in order, or of
+/// so many rows, goes through that table alone.
+fn with_queries(
+    block: &mut Block<'_, '_>,
+    tables: Vec<from::Pending>,
+    rows: &Rows<'_>,
+    targets: &[ChangeTarget],
+    conditions: &mut Vec<Condition>,
+) -> SqlResult<Vec<from::Pending>> {
+    if !rows.order_by.is_empty() || rows.limit.is_some() {
+        return Ok(tables);
+    }
+    // The error names the first table, whichever is read.
+    let first = targets.first().and_then(|target| block.scope.column_at(target.base));
+    let alias: Box<str> = first.map_or("".into(), |(table, _)| table.alias.clone());
+    for target in targets {
+        insert_select::refuse_target(&block.subqueries, &target.table, &alias)?;
+    }
+    join_queries(block, tables, conditions)
 }
 
 /// Rows that are changed are wanted whole.
@@ -372,6 +400,7 @@ fn need_all(steps: &mut [super::query::JoinStep]) {
             }
             Source::Group(inner) => need_all(inner),
             Source::Derived(_)
+            | Source::Distinct(_)
             | Source::Lateral(_)
             | Source::Expanded(..)
             | Source::Common(_)

@@ -24,9 +24,6 @@ const UNKNOWN_ROWS: u64 = 1000;
 /// would be read whole.
 const EQUAL_ROWS_MAX: f64 = 200.0;
 
-/// Most ranges that a tree is asked about.
-const DIVES_MAX: usize = 200;
-
 /// The values of the statement that is planned, and the trees to ask about them.
 #[derive(Clone, Copy)]
 pub struct Dives<'a> {
@@ -34,13 +31,15 @@ pub struct Dives<'a> {
     pub engine: &'a Engine,
     /// The values.
     pub eval: &'a EvalContext<'a>,
+    /// Fewer ranges than these are asked about (`eq_range_index_dive_limit`).
+    pub limit: usize,
 }
 
 impl Dives<'_> {
     /// Rows that an access finds, if its bounds are known now and few.
     pub fn rows(self, table: &Table, access: &Access) -> Option<f64> {
         let key = &table.keys()[access.key?];
-        if access.ranges.len() > DIVES_MAX || !access.is_known() {
+        if access.ranges.len() >= self.limit || !access.is_known() {
             return None;
         }
         // What is wrong with a value is told when the statement runs.

@@ -46,6 +46,7 @@ fn weigh(steps: &mut [JoinStep]) {
             Source::Group(inner) => weigh(inner),
             Source::Table(source) => weights::note(source),
             Source::Derived(_)
+            | Source::Distinct(_)
             | Source::Lateral(_)
             | Source::Expanded(..)
             | Source::Common(_)
@@ -126,7 +127,7 @@ fn note_steps(steps: &[JoinStep], used: &mut BTreeSet<usize>) {
             Source::Lateral(plan) | Source::Expanded(plan, _) => {
                 used.extend(plan.outer().iter().map(|(there, _)| there))
             }
-            Source::Derived(_) | Source::Common(_) | Source::Virtual(_) => {}
+            Source::Derived(_) | Source::Distinct(_) | Source::Common(_) | Source::Virtual(_) => {}
         }
     }
 }
@@ -143,6 +144,7 @@ fn deliver(steps: &mut [JoinStep], used: &BTreeSet<usize>) {
                 }
             }
             Source::Derived(_)
+            | Source::Distinct(_)
             | Source::Lateral(_)
             | Source::Expanded(..)
             | Source::Common(_)

@@ -50,7 +50,10 @@ fn any_of_select(plan: &SelectPlan, visit: &mut Visit<'_>) -> bool {
     while let Some(step) = steps.pop() {
         let found = match &step.source {
             Source::Table(source) => visit(source, limit),
-            Source::Derived(plan) | Source::Lateral(plan) | Source::Expanded(plan, _) => any(plan, visit),
+            Source::Derived(plan)
+            | Source::Distinct(plan)
+            | Source::Lateral(plan)
+            | Source::Expanded(plan, _) => any(plan, visit),
             Source::Group(inner) => {
                 steps.extend(inner);
                 false

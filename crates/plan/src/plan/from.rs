@@ -55,6 +55,13 @@ pub enum PendingKind {
         /// Its plan.
         plan: Box<QueryPlan>,
     },
+    /// The different rows of a query of IN.
+    Distinct {
+        /// Position in the scope.
+        nth: usize,
+        /// Its plan.
+        plan: Box<QueryPlan>,
+    },
     /// JSON_TABLE of the document that a sub-query gives.
     Expanded {
         /// Position in the scope.

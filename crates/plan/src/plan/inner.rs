@@ -16,9 +16,8 @@ use super::block::{Block, PlanContext, settled};
 use super::query::{QueryPlan, Subquery, SubqueryKind};
 use super::scope::{Outside, Reach, Resolved, Wanted};
 use super::varying;
-use query::{
-    compare_documents, compare_op, is_value, no_query, value_type, with_value, without_star, without_varying,
-};
+pub(super) use query::no_query;
+use query::{compare_documents, compare_op, is_value, value_type, with_value, without_star, without_varying};
 
 impl Block<'_, '_> {
     /// Plans a query inside this block. Each time it gives up for something that this block can compute, that

@@ -232,9 +232,10 @@ impl Target<'_> {
 
     fn is_read_in_derived(self, step: &JoinStep) -> bool {
         match &step.source {
-            Source::Derived(plan) | Source::Lateral(plan) | Source::Expanded(plan, _) => {
-                self.is_read_within(plan)
-            }
+            Source::Derived(plan)
+            | Source::Distinct(plan)
+            | Source::Lateral(plan)
+            | Source::Expanded(plan, _) => self.is_read_within(plan),
             Source::Group(steps) => steps.iter().any(|step| self.is_read_in_derived(step)),
             Source::Table(_) | Source::Common(_) | Source::Virtual(_) => false,
         }
@@ -275,6 +276,7 @@ impl Target<'_> {
                     && self.name.is_none_or(|name| name == &*step.alias)
             }
             Source::Group(steps) => steps.iter().any(|step| self.is_read_in(step)),
+            Source::Distinct(plan) => self.is_read_by(plan),
             Source::Derived(_)
             | Source::Lateral(_)
             | Source::Expanded(..)

@@ -94,6 +94,15 @@ impl QueryPlan {
         taken.collect()
     }
 
+    /// About how many rows it has.
+    pub fn rows(&self) -> f64 {
+        match self {
+            QueryPlan::Select(plan) => plan.rows,
+            QueryPlan::Set(plan) => plan.members.iter().map(|(_, member)| member.rows()).sum(),
+            QueryPlan::Values(plan) => plan.rows.len() as f64,
+        }
+    }
+
     /// It is about one row, by its whole primary key.
     pub fn is_point(&self) -> bool {
         matches!(self, QueryPlan::Select(plan) if plan.point.is_some())
@@ -119,6 +128,19 @@ pub struct CommonPlan {
     /// Whether it locks rows as a change would; kept because walking down to where that is known visits
     /// shared plans again and again.
     pub locks_exclusively: bool,
+}
+
+/// Rows that a recursive query is taken for.
+const RECURSIVE_ROWS: f64 = 1000.0;
+
+impl CommonPlan {
+    /// About how many rows it has.
+    pub fn rows(&self) -> f64 {
+        match &self.body {
+            CommonBody::Query(plan) => plan.rows(),
+            CommonBody::Recursive(_) => RECURSIVE_ROWS,
+        }
+    }
 }
 
 /// How the rows of a query of WITH are made.
@@ -252,6 +274,8 @@ pub struct SelectPlan {
     pub calc_found_rows: bool,
     /// Places to fill from the tuple around: (position there, position here).
     pub outer: Vec<(usize, usize)>,
+    /// About how many rows it gives.
+    pub rows: f64,
     /// Rows may be tested, grouped and passed on while their page is latched.
     pub light: bool,
     /// It is about one row, which needs no future to be read.
@@ -290,6 +314,8 @@ pub struct JoinStep {
     pub filters: Vec<Filter>,
     /// Both may be tested while the row's page is latched.
     pub light: bool,
+    /// Its rows are read once and kept in memory: they are the same for all rows of the steps before it.
+    pub kept: bool,
     /// Equal pairs (expression over earlier columns, position in this source's row) for a hash join.
     pub hash: Vec<(Expr, usize, Collation)>,
 }
@@ -301,6 +327,8 @@ pub enum Source {
     Table(Box<TableSource>),
     /// A sub-query of FROM.
     Derived(Box<QueryPlan>),
+    /// The different rows of a query of IN.
+    Distinct(Box<QueryPlan>),
     /// A sub-query of FROM that reads the tuple: it is run again for each.
     Lateral(Box<QueryPlan>),
     /// JSON_TABLE: what it makes of the document that a sub-query of the tuple gives.
@@ -320,6 +348,7 @@ impl JoinStep {
             Source::Table(source) => source.access.is_full(),
             Source::Group(_)
             | Source::Derived(_)
+            | Source::Distinct(_)
             | Source::Lateral(_)
             | Source::Expanded(..)
             | Source::Common(_)
@@ -330,9 +359,10 @@ impl JoinStep {
     fn locks_exclusively(&self) -> bool {
         match &self.source {
             Source::Table(source) => matches!(source.locking, Some((RowLock::Exclusive, _))),
-            Source::Derived(plan) | Source::Lateral(plan) | Source::Expanded(plan, _) => {
-                plan.locks_exclusively()
-            }
+            Source::Derived(plan)
+            | Source::Distinct(plan)
+            | Source::Lateral(plan)
+            | Source::Expanded(plan, _) => plan.locks_exclusively(),
             Source::Common(CommonRows::Of(plan)) => plan.locks_exclusively,
             Source::Group(steps) => steps.iter().any(JoinStep::locks_exclusively),
             Source::Common(CommonRows::Previous(_)) | Source::Virtual(_) => false,

@@ -17,8 +17,8 @@ use super::block::{Block, PlanContext};
 use super::point::PointShape;
 use super::query::{Filter, GroupPlan, JoinStep, LimitPlan, SelectPlan};
 use super::scope::{AggregateUse, Outside};
-use super::steps::{Condition, StepPlanner};
-use super::{distinct, finish, from, grouping, last_row, names, rollup};
+use super::steps::{Condition, Planned, StepPlanner, join_queries};
+use super::{alternatives, distinct, finish, from, grouping, last_row, names, rollup};
 
 pub use item::Item;
 use item::{bind_items, expand, keep_digits, meta};
@@ -52,7 +52,7 @@ pub fn plan(
         block.scope.sight.set(None);
         bind_items(&mut block, &items)?;
     }
-    let Front { preconditions, steps, keys } = first?;
+    let Front { preconditions, steps, keys, rows } = first?;
     block.scope.aggregates.set(AggregateUse::Allowed);
     let mut bound = bind_items(&mut block, &items)?;
     keep_digits(&block, select, around, !keys.is_empty(), &mut bound);
@@ -96,9 +96,11 @@ pub fn plan(
         limit,
         calc_found_rows: select.calc_found_rows,
         outer: block.scope.outer_places(),
+        rows,
         light: false,
         point: None,
     };
+    plan.rows = rows_given(&plan, context);
     finish::finish(&mut plan, context);
     plan.width = block.scope.width();
     plan.light = plan.takes_rows_lightly();
@@ -112,6 +114,8 @@ struct Front {
     steps: Vec<JoinStep>,
     /// GROUP BY
     keys: Vec<(Expr, Collation)>,
+    /// Rows that come out of the last step, about.
+    rows: f64,
 }
 
 fn rows_and_keys(
@@ -126,6 +130,7 @@ fn rows_and_keys(
     if let Some(condition) = &select.condition {
         walk::conjuncts(last_row::meant(block, condition)?, &mut list);
     }
+    let list = alternatives::take_out(list);
     for one in &joined.conditions {
         let bound = Condition::bind_on(block, one);
         if bound.is_err() && !block.scope.is_awaited() {
@@ -142,9 +147,23 @@ fn rows_and_keys(
     }
     let locking = locks(block, locking)?;
     let straight = select.straight_join || joined.straight;
-    let (preconditions, steps) =
-        StepPlanner::new(block, locking, straight).plan(joined.tables, conditions)?;
-    Ok(Front { preconditions, steps, keys: names::group_keys(block, select, items)? })
+    let tables = join_queries(block, joined.tables, &mut conditions)?;
+    let planned = StepPlanner::new(block, locking, straight).plan(tables, conditions)?;
+    let Planned { fixed: preconditions, steps, rows } = planned;
+    Ok(Front { preconditions, steps, keys: names::group_keys(block, select, items)?, rows })
+}
+
+/// Groups for each row that goes into them.
+const GROUPED: f64 = 0.3;
+
+/// About how many rows a block gives, by how many its steps make.
+fn rows_given(plan: &SelectPlan, context: &PlanContext<'_>) -> f64 {
+    let grouped = match &plan.group {
+        Some(group) if group.implicit => 1.0,
+        Some(_) => (plan.rows * GROUPED).max(1.0),
+        None => plan.rows,
+    };
+    grouped.min(plan.limit.rows(context.eval))
 }
 
 /// What is done with rows of one group.

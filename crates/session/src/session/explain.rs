@@ -150,7 +150,10 @@ impl Lines {
     fn select(&mut self, plan: &SelectPlan, select_type: &str) {
         let nested = !plan.subqueries.is_empty()
             || plan.steps.iter().any(|step| {
-                matches!(step.source, Source::Derived(_) | Source::Lateral(_) | Source::Common(_))
+                matches!(
+                    step.source,
+                    Source::Derived(_) | Source::Distinct(_) | Source::Lateral(_) | Source::Common(_)
+                )
             });
         let select_type = if nested && select_type == "SIMPLE" { "PRIMARY" } else { select_type };
         if plan.steps.is_empty() {
@@ -160,6 +163,10 @@ impl Lines {
         let own = self.next_id;
         for step in &plan.steps {
             match &step.source {
+                Source::Distinct(query) => {
+                    self.next_id += 1;
+                    self.query(query, "MATERIALIZED");
+                }
                 Source::Derived(query) | Source::Lateral(query) => {
                     self.next_id += 1;
                     self.query(query, "DERIVED");
@@ -202,9 +209,11 @@ impl Lines {
         for (nth, step) in steps.iter().enumerate() {
             let mut line = match &step.source {
                 Source::Table(source) => table_line(source),
-                Source::Derived(_) | Source::Lateral(_) | Source::Common(_) | Source::Virtual(_) => {
-                    Line { kind: "ALL", rows: 2, ..Line::default() }
-                }
+                Source::Derived(_)
+                | Source::Distinct(_)
+                | Source::Lateral(_)
+                | Source::Common(_)
+                | Source::Virtual(_) => Line { kind: "ALL", rows: 2, ..Line::default() },
                 Source::Expanded(..) => {
                     let extra = vec!["Table function: json_table", "Using temporary"];
                     Line { kind: "ALL", rows: 2, extra, ..Line::default() }

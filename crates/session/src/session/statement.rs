@@ -201,6 +201,7 @@ pub(super) fn plan_context<'a>(
     PlanContext {
         dictionary: session.db.dictionary(),
         engine: session.db.engine(),
+        dive_limit: session.settings.dive_limit,
         schema,
         collation: session.settings.collation_connection,
         full_group_by: session.settings.sql_mode.has(crate::expr::SqlMode::ONLY_FULL_GROUP_BY),

@@ -4,6 +4,7 @@ use turnstile_syntax::ast::{self, Join, JoinCondition, JoinKind};
 use turnstile_syntax::walk;
 use turnstile_values::error::{SqlError, SqlResult};
 
+use super::super::alternatives;
 use super::super::block::Block;
 use super::{Joined, On, Pending, PendingKind, table_ref};
 
@@ -18,7 +19,7 @@ pub(super) fn join(block: &mut Block<'_, '_>, join: &Join) -> SqlResult<Joined> 
         JoinCondition::On(condition) => {
             let mut list = Vec::new();
             walk::conjuncts(condition.clone(), &mut list);
-            list
+            alternatives::take_out(list)
         }
         JoinCondition::Using(names) => using(block, start, middle, names, join.kind)?,
         JoinCondition::Natural => {

@@ -112,7 +112,7 @@ pub(super) fn as_shown(place: Typed, kind: Option<AggregateKind>) -> Typed {
 }
 
 /// In the place of a query, where there is none.
-pub(super) fn no_query() -> QueryPlan {
+pub(in crate::plan) fn no_query() -> QueryPlan {
     let limit = LimitPlan { count: None, offset: None };
     QueryPlan::Values(Box::new(ValuesPlan {
         rows: Vec::new(),

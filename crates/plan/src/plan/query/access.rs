@@ -83,6 +83,13 @@ impl Access {
         self.ranges.iter().any(KeyRange::is_unbounded)
     }
 
+    /// Its bounds are the same for all rows of a statement.
+    pub fn is_fixed(&self) -> bool {
+        let ends =
+            |range: &KeyRange| range.lower.iter().chain(&range.upper).all(|(one, _)| one.expr.is_constant());
+        self.ranges.iter().all(|range| range.equal.iter().all(|one| one.expr.is_constant()) && ends(range))
+    }
+
     /// Its bounds can be worked out before any row is read, and cheaply.
     pub fn is_known(&self) -> bool {
         let ends = |range: &KeyRange| range.lower.iter().chain(&range.upper).all(|(one, _)| one.is_known());

@@ -128,7 +128,8 @@ pub(super) fn kept_plan(session: &Session, prepared: &Statement, params: &[Value
 /// Whether a plan reads as few rows for these values as it did for those it was made for.
 #[inline]
 fn is_good_for(session: &Session, plan: &RowPlan, given: Option<&[Value]>, params: &[Value]) -> bool {
-    let dives = |eval: &EvalContext<'_>| plan.fits(Dives { engine: session.db.engine(), eval });
+    let (engine, limit) = (session.db.engine(), session.settings.dive_limit);
+    let dives = |eval: &EvalContext<'_>| plan.fits(Dives { engine, eval, limit });
     !plan.weighed || with_eval(session, given.unwrap_or(params), dives)
 }
 

@@ -1,0 +1,71 @@
+//! Which share of rows a condition lets through that no key has counted.
+
+use std::sync::atomic::Ordering;
+
+use turnstile_catalog::dictionary::Table;
+use turnstile_expr::expr::{CompareOp, Expr};
+use turnstile_syntax::ast::IsTest;
+
+/// Different values of a column of which nothing is known.
+const UNKNOWN_VALUES: f64 = 10.0;
+
+const RANGE: f64 = 1.0 / 3.0;
+const BETWEEN: f64 = 1.0 / 9.0;
+const PATTERN: f64 = 0.2;
+const NULL: f64 = 0.1;
+const OTHER: f64 = 0.5;
+
+/// The share, by the number of different values of columns.
+pub(super) fn selectivity(condition: &Expr, distinct: &dyn Fn(usize) -> Option<f64>) -> f64 {
+    match condition {
+        Expr::And(list) => list.iter().map(|one| selectivity(one, distinct)).product(),
+        Expr::Or(list) => list.iter().map(|one| selectivity(one, distinct)).sum::<f64>().min(1.0),
+        Expr::Not(operand) => 1.0 - selectivity(operand, distinct) / 2.0,
+        Expr::Compare { op: CompareOp::Equal | CompareOp::NullSafeEqual, left, right, .. } => {
+            let both = values(left, distinct).into_iter().chain(values(right, distinct));
+            1.0 / both.reduce(f64::max).unwrap_or(UNKNOWN_VALUES).max(1.0)
+        }
+        Expr::Compare { op: CompareOp::NotEqual, .. } => 1.0 - NULL,
+        Expr::Compare { .. } => RANGE,
+        Expr::Between { negated, .. } => negate(BETWEEN, *negated),
+        Expr::InList { operand, list, negated, .. } => {
+            let one = 1.0 / values(operand, distinct).unwrap_or(UNKNOWN_VALUES).max(1.0);
+            negate((one * list.len() as f64).min(OTHER), *negated)
+        }
+        Expr::InRows { list, negated, .. } => {
+            negate((list.len() as f64 / (UNKNOWN_VALUES * UNKNOWN_VALUES)).min(OTHER), *negated)
+        }
+        Expr::Like { negated, .. } | Expr::Regexp { negated, .. } => negate(PATTERN, *negated),
+        Expr::Is { test: IsTest::Null, negated, .. } => negate(NULL, *negated),
+        Expr::Literal(_) => 1.0,
+        _ => OTHER,
+    }
+}
+
+fn negate(share: f64, negated: bool) -> f64 {
+    if negated { 1.0 - share } else { share }
+}
+
+fn values(expr: &Expr, distinct: &dyn Fn(usize) -> Option<f64>) -> Option<f64> {
+    match expr {
+        Expr::Column(place) | Expr::TimestampColumn(place) => distinct(*place),
+        _ => None,
+    }
+}
+
+/// Different values of a column, where a key begins with it or statistics tell; of other columns of a table
+/// a tenth of its rows is taken.
+pub(super) fn distinct(table: &Table, column: usize) -> Option<f64> {
+    let rows = table.counters.rows.load(Ordering::Relaxed).max(1) as f64;
+    let known = table.counters.statistics.known();
+    let of_key =
+        table.keys().iter().filter(|key| key.parts.first().is_some_and(|part| part.column == column));
+    let counted = of_key.map(|key| {
+        if key.unique && key.parts.len() == 1 {
+            return Some(rows);
+        }
+        let each = known.as_ref()?.rows_per_value(key.index, 1, rows)?;
+        Some(rows / each)
+    });
+    counted.flatten().reduce(f64::max)
+}
