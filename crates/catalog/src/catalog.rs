@@ -72,13 +72,16 @@ pub struct Catalog {
     refusal: AtomicU8,
 }
 
-/// Gives a table what was known of it when it was last looked at; true if there is no such table. What was
+/// Gives a table what was known of it when it was last looked at; true if nobody can use that. What was
 /// known of trees that it has no more is forgotten.
 fn read_statistics(
     tables: &HashMap<TableId, Arc<Table>>,
     name: &[u8],
     row: &[u8],
 ) -> Result<bool, encoding::Damaged> {
+    if TableStatistics::is_outdated(row) {
+        return Ok(true);
+    }
     let known = TableStatistics::decode(row)?;
     let id = <[u8; 4]>::try_from(name).map_err(|_| encoding::Damaged)?;
     let Some(table) = tables.get(&TableId(u32::from_be_bytes(id))) else { return Ok(true) };

@@ -30,6 +30,7 @@ use crate::recovery::{finish_drop, restart, roll_back_orphan};
 use crate::row::build::build_secondary;
 use crate::row::purge::{Round, purge_round, work_off};
 use crate::row::value::writer_of;
+use crate::row::value::{Payload, RowValue};
 use crate::row::version::check_writer;
 use crate::stats::Stats;
 use crate::txn::Txn;
@@ -189,7 +190,25 @@ impl Engine {
     pub fn sample_index(&self, index: IndexId, leaves: usize) -> Result<TreeSample> {
         let storage = &self.kernel.storage;
         let tree = with_pages_blocking(storage, || self.kernel.tree(index))?;
-        with_pages_blocking(storage, || sample(&tree, leaves))
+        with_pages_blocking(storage, || sample(&tree, leaves, &mut |_| {}))
+    }
+
+    /// The same of a table's rows, each of which is shown under its page's latch, those in overflow chains
+    /// aside.
+    pub fn sample_rows(
+        &self,
+        index: IndexId,
+        leaves: usize,
+        mut show: impl FnMut(&[u8]),
+    ) -> Result<TreeSample> {
+        let storage = &self.kernel.storage;
+        let tree = with_pages_blocking(storage, || self.kernel.tree(index))?;
+        let mut show = |value: &[u8]| {
+            if let Ok(RowValue { payload: Payload::Inline(row), .. }) = RowValue::decode(value) {
+                show(row);
+            }
+        };
+        sample(&tree, leaves, &mut show)
     }
 
     /// About how many entries of an index that are not delete-marked have keys from `lower` on and before

@@ -7,6 +7,7 @@
 //! dictionary that names no table is forgotten at the next start.
 
 mod bytes;
+mod columns;
 mod gather;
 #[cfg(test)]
 mod tests;
@@ -45,6 +46,9 @@ pub struct TableStatistics {
     pub pages: u64,
     /// Its keys, in the order of its definition at that moment.
     pub keys: Vec<KeyStatistics>,
+    /// Different values of each column, in the order of its definition at that moment; 0 where they were not
+    /// looked at.
+    pub columns: Vec<u64>,
     /// When: seconds since 1970.
     pub gathered: u64,
 }
@@ -53,6 +57,11 @@ impl TableStatistics {
     /// What is known of a key.
     pub fn key(&self, index: IndexId) -> Option<&KeyStatistics> {
         self.keys.iter().find(|key| key.index == index)
+    }
+
+    /// Different values of a column, if they were looked at.
+    pub fn distinct(&self, column: usize) -> Option<u64> {
+        self.columns.get(column).copied().filter(|distinct| *distinct > 0)
     }
 
     /// Rows that have one value of the first `parts` parts of a key, on average; at least 1. `rows`: how many

@@ -31,9 +31,10 @@ pub struct TreeSample {
     pub leaves: Vec<Vec<Vec<u8>>>,
 }
 
-/// Measures a tree by so many leaves, evenly spread over it. Holds the structure mutex, so splits wait; loads
-/// what is not in memory, blocking the thread.
-pub fn sample(tree: &Tree, leaves: usize) -> Result<TreeSample> {
+/// Measures a tree by so many leaves, evenly spread over it, and shows the values of their records that are
+/// not delete-marked. Holds the structure mutex, so splits wait; loads what is not in memory, blocking the
+/// thread.
+pub fn sample(tree: &Tree, leaves: usize, show: &mut dyn FnMut(&[u8])) -> Result<TreeSample> {
     let _structure = tree.structure.lock();
     let with_page = |page: PageNo| tree.storage.pool.load_blocking(page);
     let root_level = with_page(tree.root)?.read().level();
@@ -58,11 +59,14 @@ pub fn sample(tree: &Tree, leaves: usize) -> Result<TreeSample> {
     for page in level.iter().step_by(step) {
         let page = with_page(*page)?;
         let view: &PageView = &page.read();
-        let live = |slot: usize| {
-            let record = view.record(slot);
-            (record.flags & DELETE_MARK == 0).then(|| record.key.to_vec())
-        };
-        looked.push((0..view.slot_count()).filter_map(live).collect::<Vec<_>>());
+        let mut keys = Vec::with_capacity(view.slot_count());
+        for record in (0..view.slot_count()).map(|slot| view.record(slot)) {
+            if record.flags & DELETE_MARK == 0 {
+                keys.push(record.key.to_vec());
+                show(record.value);
+            }
+        }
+        looked.push(keys);
     }
     let records = looked.iter().map(|keys| keys.len() as u64).sum::<u64>();
     let all = level.len() as u64;

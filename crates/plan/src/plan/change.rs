@@ -111,7 +111,8 @@ impl ChangePlan {
         let is_target = |step: &&JoinStep| targets.iter().any(|target| target.base == step.base);
         let never = select.preconditions.iter().any(|one| functions::is_never(&one.expr));
         let unbounded = |step: &JoinStep| {
-            step.reads_whole() && !safe::makes_range(step) && !safe::is_found_by_query(&select, step)
+            let reads = step.reads_whole() || safe::is_found_by_groups(&select, step);
+            reads && !safe::makes_range(step) && !safe::is_found_by_query(&select, step)
         };
         let reads_whole = !never && select.steps.iter().filter(is_target).any(unbounded);
         ChangePlan { select, targets, ignore, point, has_foreign, reads_whole }

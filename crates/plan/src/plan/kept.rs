@@ -263,8 +263,7 @@ fn is_distinct_anyway(plan: &SelectPlan, groups: Option<&GroupPlan>, joined: boo
     if let Some(group) = groups {
         return group.keys.iter().all(|(key, _)| place_of(key).is_some_and(selected));
     }
-    let Some(source) = only_table(plan).filter(|_| !joined) else { return false };
-    let base = plan.steps[0].base;
+    let Some((JoinStep { base, .. }, source)) = only_table(plan).filter(|_| !joined) else { return false };
     source.table.keys().iter().any(|key| {
         let told = |column: usize| selected(base + column) && !source.table.columns()[column].nullable;
         key.unique && key.parts.iter().all(|part| part.prefix.is_none() && told(part.column))
@@ -279,17 +278,24 @@ fn place_of(expr: &Expr) -> Option<usize> {
     }
 }
 
-fn only_table(plan: &SelectPlan) -> Option<&TableSource> {
-    match &plan.steps.first()?.source {
-        Source::Table(source) => Some(source),
+/// The table that is read first, by what a block of values alone adds to each row.
+fn only_table(plan: &SelectPlan) -> Option<(&JoinStep, &TableSource)> {
+    let first = plan.steps.iter().find(|step| !is_value(step))?;
+    match &first.source {
+        Source::Table(source) => Some((first, source)),
         _ => None,
     }
 }
 
+/// A derived table of one row that reads nothing.
+fn is_value(step: &JoinStep) -> bool {
+    let Source::Derived(query) = &step.source else { return false };
+    matches!(&**query, QueryPlan::Select(plan) if plan.steps.is_empty() && plan.group.is_none())
+}
+
 /// The first table has a key that gives the rows of each group one after another.
 fn comes_grouped(plan: &SelectPlan, group: &GroupPlan) -> bool {
-    let Some(source) = only_table(plan) else { return false };
-    let base = plan.steps[0].base;
+    let Some((JoinStep { base, .. }, source)) = only_table(plan) else { return false };
     let grouped = |column: usize| group.keys.iter().any(|(key, _)| place_of(key) == Some(base + column));
     source.table.keys().iter().any(|key| {
         let first = key.parts.iter().take(group.keys.len());
@@ -300,8 +306,7 @@ fn comes_grouped(plan: &SelectPlan, group: &GroupPlan) -> bool {
 
 /// The first table has a key that gives the rows in order.
 fn comes_sorted(plan: &SelectPlan) -> bool {
-    let Some(source) = only_table(plan) else { return plan.order.is_empty() };
-    let base = plan.steps[0].base;
+    let Some((JoinStep { base, .. }, source)) = only_table(plan) else { return plan.order.is_empty() };
     let sorted = |parts: &[turnstile_catalog::dictionary::table::Part]| {
         let by = plan.order.iter().zip(parts);
         parts.len() >= plan.order.len()

@@ -27,7 +27,30 @@ pub(super) fn is_found_by_query(select: &SelectPlan, step: &JoinStep) -> bool {
     let finder = Finder { table: &source.table, base: step.base };
     let met = select.steps.iter().filter(|step| !step.left_join);
     let mut met = met.flat_map(|step| step.filters.iter().chain(&step.matching));
-    met.any(|filter| finder.asks(&select.subqueries, &filter.expr, true))
+    met.any(|filter| {
+        finder.asks(&select.subqueries, &filter.expr, true) || finder.is_joined_with(select, &filter.expr)
+    })
+}
+
+/// The places of a query of IN that is joined, by whether it groups.
+fn joined_places(select: &SelectPlan, grouped: bool) -> impl Iterator<Item = usize> {
+    let places = move |step: &JoinStep| match &step.source {
+        Source::Distinct(query) => {
+            let groups = matches!(&**query, QueryPlan::Select(plan) if plan.group.is_some());
+            (groups == grouped).then_some(step.base..step.base + step.columns)
+        }
+        _ => None,
+    };
+    select.steps.iter().filter_map(places).flatten()
+}
+
+/// Whether a step's table is found by keys that groups of a query give: MySQL goes through the table for
+/// these, and calls that unsafe.
+pub(super) fn is_found_by_groups(select: &SelectPlan, step: &JoinStep) -> bool {
+    let Source::Table(source) = &step.source else { return false };
+    let grouped = |place: usize| joined_places(select, true).any(|one| one == place);
+    let first = source.access.ranges.first();
+    first.is_some_and(|range| range.equal.iter().any(|one| one.expr.columns().into_iter().any(grouped)))
 }
 
 struct Finder<'a> {
@@ -113,6 +136,16 @@ impl Finder<'_> {
             }
             _ => false,
         }
+    }
+
+    /// Whether a condition joins a column that begins a key with a query of IN.
+    fn is_joined_with(&self, select: &SelectPlan, condition: &Expr) -> bool {
+        let Expr::Compare { op: CompareOp::Equal, left, right, .. } = condition else { return false };
+        let gives = |expr: &Expr| match expr {
+            Expr::Column(place) => joined_places(select, false).any(|one| one == *place),
+            _ => false,
+        };
+        self.column(left).is_some() && gives(right) || self.column(right).is_some() && gives(left)
     }
 
     /// Whether a sub-query's rows equal a column that begins a key, if it is true (or, if not `holds`,

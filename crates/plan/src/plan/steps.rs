@@ -2,6 +2,7 @@
 
 mod hash;
 mod implied;
+mod narrowed;
 mod order;
 mod part;
 mod selectivity;
@@ -53,6 +54,9 @@ impl Condition {
     }
 }
 
+/// A table with no more rows for each row before it leaves as many rows, or fewer.
+const NARROWING: f64 = 1.0;
+
 /// Chooses order and access for tables joined by conditions.
 pub struct StepPlanner<'b, 'a, 'p> {
     /// The block.
@@ -96,15 +100,29 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
     fn join(&mut self, parts: Vec<Part>, conditions: Vec<Condition>) -> Planned {
         let (fixed, mut waiting): (Vec<_>, Vec<_>) =
             conditions.into_iter().partition(|one| one.is_fixed(self.block));
+        waiting.extend(narrowed::narrowed(self.block, &parts, &waiting));
         let facts: Vec<Vec<Fact>> = self.facts(&parts, &waiting);
         let Sequence { placed, rows, .. } = self.sequence(&parts, &facts, &waiting);
         let mut parts: Vec<Option<(Part, Vec<Fact>)>> = parts.into_iter().zip(facts).map(Some).collect();
         let mut steps = Vec::with_capacity(parts.len());
-        for Placed { part, hashed } in placed {
-            if let Some((part, facts)) = parts[part].take() {
-                steps.push(self.step(part, &facts, hashed, &mut waiting));
+        // Sub-queries are asked behind tables that leave fewer rows, if these are not locked for nothing.
+        let plain = self.locking.iter().all(Option::is_none);
+        let mut late = Vec::new();
+        for (nth, Placed { part, hashed, .. }) in placed.iter().enumerate() {
+            let narrows = placed.get(nth + 1).is_some_and(|next| plain && next.rows <= NARROWING);
+            if narrows {
+                let asks = |one: &Condition| !one.filter.subqueries.is_empty();
+                let (asking, rest): (Vec<_>, Vec<_>) =
+                    std::mem::take(&mut waiting).into_iter().partition(asks);
+                (late, waiting) = (late.into_iter().chain(asking).collect(), rest);
+            } else {
+                waiting.append(&mut late);
+            }
+            if let Some((part, facts)) = parts[*part].take() {
+                steps.push(self.step(part, &facts, *hashed, &mut waiting));
             }
         }
+        waiting.append(&mut late);
         let mut fixed: Vec<Filter> = fixed.into_iter().map(|one| one.filter).collect();
         let rest = waiting.into_iter().map(|one| one.filter);
         match steps.last_mut() {

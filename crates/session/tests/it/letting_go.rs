@@ -25,19 +25,21 @@ fn is_relieved<T>(work: impl FnOnce() -> T) -> (bool, T) {
     (asked.get(), done)
 }
 
-/// Runs a statement; whether its last poll, in which it lets go of everything, was relieved.
+/// Runs a statement; whether its end, in which it lets go of everything, was relieved: its last poll, or the
+/// one before, if its time was over just behind that.
 fn ends_relieved(session: &mut Session, statement: &str) -> (bool, String) {
     let mut out = Text::default();
     let relieved = {
         let mut query = pin!(session.query(statement.as_bytes(), &mut out));
         let mut context = Context::from_waker(Waker::noop());
+        let mut before = false;
         loop {
             match is_relieved(|| query.as_mut().poll(&mut context)) {
                 (relieved, Poll::Ready(done)) => {
                     done.unwrap_or_else(|error| panic!("{statement}: {error}"));
-                    break relieved;
+                    break relieved || before;
                 }
-                (_, Poll::Pending) => {}
+                (relieved, Poll::Pending) => before = relieved,
             }
         }
     };

@@ -5,7 +5,8 @@ use turnstile_engine::ids::IndexId;
 use super::{KeyStatistics, TableStatistics};
 use crate::dictionary::encoding::{Damaged, Reader, Writer};
 
-const FORMAT: u8 = 1;
+/// Format 1 had no columns.
+const FORMAT: u8 = 2;
 
 impl TableStatistics {
     /// The row.
@@ -22,6 +23,7 @@ impl TableStatistics {
             }
             row.list(&key.distinct, |row, distinct| row.u64(*distinct));
         });
+        row.list(&self.columns, |row, distinct| row.u64(*distinct));
         row.0
     }
 
@@ -36,6 +38,12 @@ impl TableStatistics {
             let distinct = row.list(|row| row.u64())?;
             Ok(KeyStatistics { index, pages, leaves, distinct, sampled })
         })?;
-        Ok(TableStatistics { tree, rows, pages, keys, gathered })
+        let columns = row.list(|row| row.u64())?;
+        Ok(TableStatistics { tree, rows, pages, keys, columns, gathered })
+    }
+
+    /// Whether a row is one of an earlier version of the server, of which nothing is kept.
+    pub fn is_outdated(row: &[u8]) -> bool {
+        row.first().is_some_and(|format| *format < FORMAT)
     }
 }

@@ -12,12 +12,14 @@ use turnstile_engine::Engine;
 use turnstile_values::error::SqlResult;
 use turnstile_values::key_codec::KeyPart;
 
+use super::columns::ColumnValues;
 use super::{KeyStatistics, TableStatistics};
 use crate::dictionary::Table;
 
 /// Estimates what `leaves` leaves of each tree tell. Blocks the thread while it reads.
 pub fn gather(engine: &Engine, table: &Table, leaves: usize) -> SqlResult<TableStatistics> {
-    let rows = engine.sample_index(table.definition.clustered, leaves)?;
+    let mut values = ColumnValues::new(table, leaves);
+    let rows = engine.sample_rows(table.definition.clustered, leaves, |row| values.note(table, row))?;
     let mut keys = Vec::with_capacity(table.keys().len());
     for (key, parts) in table.keys().iter().zip(&table.key_parts) {
         let sampled = if key.primary { None } else { Some(engine.sample_index(key.index, leaves)?) };
@@ -35,7 +37,8 @@ pub fn gather(engine: &Engine, table: &Table, leaves: usize) -> SqlResult<TableS
     }
     let gathered = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let (tree, size) = (table.definition.clustered, rows.size);
-    Ok(TableStatistics { tree, rows: size.records, pages: size.pages, keys, gathered })
+    let columns = values.distinct(size.records);
+    Ok(TableStatistics { tree, rows: size.records, pages: size.pages, keys, columns, gathered })
 }
 
 /// Different values of the first parts: of one part, of two, and so on.

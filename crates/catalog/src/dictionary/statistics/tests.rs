@@ -49,13 +49,22 @@ fn values_of_other_leaves_are_estimated() {
 #[test]
 fn a_row_gives_back_what_was_written() {
     let key = KeyStatistics { index: IndexId(9), pages: 3, leaves: 2, distinct: vec![4, 5], sampled: 1 };
-    let known = TableStatistics { tree: IndexId(8), rows: 10, pages: 20, keys: vec![key], gathered: 30 };
+    let known = TableStatistics {
+        tree: IndexId(8),
+        rows: 10,
+        pages: 20,
+        keys: vec![key],
+        columns: vec![3, 0],
+        gathered: 30,
+    };
     let row = known.encode();
     assert_eq!(TableStatistics::decode(&row).ok().as_ref(), Some(&known));
     assert!(TableStatistics::decode(&row[..row.len() - 1]).is_err());
     assert_eq!(known.rows_per_value(IndexId(9), 1, 10.0), Some(2.5));
     assert_eq!(known.rows_per_value(IndexId(9), 3, 10.0), None);
     assert_eq!(known.rows_per_value(IndexId(7), 1, 10.0), None);
+    assert_eq!((known.distinct(0), known.distinct(1), known.distinct(2)), (Some(3), None, None));
+    assert!(TableStatistics::is_outdated(&[1, 0]) && !TableStatistics::is_outdated(&row));
 }
 
 #[test]
@@ -64,7 +73,14 @@ fn a_tenth_is_told_once() {
     assert!(!kept.changed(200));
     assert!(kept.changed(1) && !kept.changed(5000), "somebody has been asked");
     kept.begin();
-    let known = TableStatistics { tree: IndexId(8), rows: 10_000, pages: 1, keys: Vec::new(), gathered: 0 };
+    let known = TableStatistics {
+        tree: IndexId(8),
+        rows: 10_000,
+        pages: 1,
+        keys: Vec::new(),
+        columns: Vec::new(),
+        gathered: 0,
+    };
     kept.set(Arc::new(known));
     assert!(!kept.changed(1000));
     assert!(kept.changed(1));

@@ -69,6 +69,8 @@ pub(super) struct Placed {
     pub part: usize,
     /// It is kept in memory and hashed.
     pub hashed: bool,
+    /// Rows of it for each row before it.
+    pub rows: f64,
 }
 
 /// A sequence, what it costs and how many rows it gives.
@@ -215,7 +217,7 @@ impl<'w, 'b, 'a, 'p> Weights<'w, 'b, 'a, 'p> {
         let rows = if self.parts[nth].part.left_join { reach.rows.max(1.0) } else { reach.rows };
         let rows = (before.rows * rows).max(1.0);
         let mut placed = before.placed.clone();
-        placed.push(Placed { part: nth, hashed: hashed.is_some() });
+        placed.push(Placed { part: nth, hashed: hashed.is_some(), rows: reach.rows });
         Sequence { placed, cost: before.cost + hashed.unwrap_or(looked_up) + rows * MADE, rows }
     }
 
@@ -253,7 +255,7 @@ impl<'w, 'b, 'a, 'p> Weights<'w, 'b, 'a, 'p> {
             PendingKind::Virtual { .. } => (VIRTUAL, VIRTUAL),
             PendingKind::Expanded { .. } => (UNKNOWN, 0.0),
         };
-        let rows = size * self.passing(weighed, placed, &[]);
+        let rows = size * self.passing(weighed, placed, &[], &[]);
         let hashed = self.is_hashed(weighed, placed);
         Reach {
             rows,
@@ -272,19 +274,27 @@ impl<'w, 'b, 'a, 'p> Weights<'w, 'b, 'a, 'p> {
             return Reach { rows: UNKNOWN, looked_up: Way { once: 0.0, each: UNKNOWN }, hashed: None };
         };
         let locks = self.planner.locks(*place);
-        let choose = |placed: u64| {
+        let choice = |placed: u64| {
             let usable = weighed.facts.iter().filter(|(_, needs)| needs & !placed == 0);
             let facts: Vec<&Fact> = usable.map(|(fact, _)| *fact).collect();
             let dives = self.planner.block.context.dives();
-            access::choose(table, &facts, &|key| !forbidden.contains(&key), locks, dives).best
+            access::choose(table, &facts, &|key| !forbidden.contains(&key), locks, dives)
         };
-        let best = choose(placed);
-        let rows = best.rows * self.passing(weighed, placed, &used_columns(table, &best.access));
+        let best = choice(placed).best;
+        let fixed = choice(0);
+        let mut counted: Vec<(Vec<usize>, f64)> = fixed
+            .offers
+            .iter()
+            .filter(|offer| offer.counted)
+            .map(|offer| (used_columns(table, &offer.access), offer.rows / fixed.table_rows))
+            .collect();
+        counted.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let rows = best.rows * self.passing(weighed, placed, &used_columns(table, &best.access), &counted);
         if placed == 0 && self.first {
             return Reach { rows, looked_up: Way { once: best.cost, each: 0.0 }, hashed: None };
         }
         let is_fixed = best.access.is_fixed();
-        let alone = if is_fixed { best.clone() } else { choose(0) };
+        let alone = if is_fixed { best.clone() } else { fixed.best };
         let looked_up = match is_fixed && !locks {
             true => Way { once: best.cost, each: best.rows * KEPT },
             false => Way { once: 0.0, each: SEEK + best.cost },
@@ -296,12 +306,27 @@ impl<'w, 'b, 'a, 'p> Weights<'w, 'b, 'a, 'p> {
     }
 
     /// The share of rows that passes the conditions which can be tested, but for those that are about these
-    /// columns alone.
-    fn passing(&self, weighed: &Weighed<'_>, placed: u64, served: &[usize]) -> f64 {
+    /// columns alone. Of constants, keys may have counted what they find.
+    fn passing(
+        &self,
+        weighed: &Weighed<'_>,
+        placed: u64,
+        served: &[usize],
+        counted: &[(Vec<usize>, f64)],
+    ) -> f64 {
         let testable = weighed.tested.iter().filter(|one| one.others & !placed == 0);
-        let rest = testable.filter(|one| !one.columns.iter().all(|column| served.contains(column)));
+        let within = |one: &Tested<'_>, columns: &[usize]| one.columns.iter().all(|at| columns.contains(at));
+        let mut rest: Vec<&Tested<'_>> = testable.filter(|one| !within(one, served)).collect();
+        let mut share = 1.0;
+        for (columns, found) in counted {
+            let before = rest.len();
+            rest.retain(|one| one.others != 0 || !within(one, columns));
+            if rest.len() < before {
+                share *= found;
+            }
+        }
         let distinct = |place: usize| self.distinct(place);
-        rest.map(|one| selectivity(&one.condition.filter.expr, &distinct)).product()
+        share * rest.iter().map(|one| selectivity(&one.condition.filter.expr, &distinct)).product::<f64>()
     }
 
     /// Different values of a column, by its place in the tuple.
@@ -336,7 +361,7 @@ impl Sequence {
 
     /// As many parts as there are, in the order written.
     pub fn unweighed(count: usize) -> Sequence {
-        let placed = (0..count).map(|part| Placed { part, hashed: true }).collect();
+        let placed = (0..count).map(|part| Placed { part, hashed: true, rows: UNKNOWN }).collect();
         Sequence { placed, cost: f64::MAX, rows: UNKNOWN }
     }
 }

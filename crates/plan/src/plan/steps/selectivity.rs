@@ -53,8 +53,7 @@ fn values(expr: &Expr, distinct: &dyn Fn(usize) -> Option<f64>) -> Option<f64> {
     }
 }
 
-/// Different values of a column, where a key begins with it or statistics tell; of other columns of a table
-/// a tenth of its rows is taken.
+/// Different values of a column, where a key begins with it or statistics tell.
 pub(super) fn distinct(table: &Table, column: usize) -> Option<f64> {
     let rows = table.counters.rows.load(Ordering::Relaxed).max(1) as f64;
     let known = table.counters.statistics.known();
@@ -67,5 +66,6 @@ pub(super) fn distinct(table: &Table, column: usize) -> Option<f64> {
         let each = known.as_ref()?.rows_per_value(key.index, 1, rows)?;
         Some(rows / each)
     });
-    counted.flatten().reduce(f64::max)
+    let seen = known.as_ref().and_then(|known| Some(known.distinct(column)? as f64));
+    counted.flatten().chain(seen).reduce(f64::max)
 }
