@@ -3,6 +3,7 @@
 use turnstile_engine::Isolation;
 
 use super::SessionVariables;
+use super::switches::Ways;
 use super::table::{ISOLATION_LEVELS, SQL_MODES};
 use turnstile_expr::expr::SqlMode;
 use turnstile_values::charset::Charset;
@@ -86,6 +87,8 @@ pub struct SessionSettings {
     pub auto_increment_increment: u64,
     pub auto_increment_offset: u64,
     pub sql_safe_updates: bool,
+    /// `optimizer_switch`
+    pub ways: Ways,
     /// Ranges of a key are counted in its tree if they are fewer (`eq_range_index_dive_limit`).
     pub dive_limit: usize,
     pub sql_select_limit: u64,
@@ -137,8 +140,9 @@ pub fn isolation(name: &str) -> Isolation {
 }
 
 /// Whether plans depend on a variable that kept ones know nothing of.
-fn plans_anew(on: &dyn Fn(&str) -> bool, number: &dyn Fn(&str) -> u64) -> bool {
+fn plans_anew(on: &dyn Fn(&str) -> bool, number: &dyn Fn(&str) -> u64, ways: Ways) -> bool {
     on("sql_auto_is_null")
+        || ways != Ways::default()
         || number("sql_select_limit") != u64::MAX
         || number("div_precision_increment") != u64::from(turnstile_values::decimal::DIVISION_SCALE)
 }
@@ -154,16 +158,14 @@ impl SessionSettings {
 
     /// Decodes.
     pub fn decode(variables: &SessionVariables) -> SessionSettings {
+        let ways = Ways::of(&variables.named("optimizer_switch"));
         let on = |name: &str| matches!(variables.named(name), Value::Int(1));
         let number = |name: &str| match variables.named(name) {
             Value::UInt(number) => number,
             Value::Int(number) => number as u64,
             _ => 0,
         };
-        let text = |name| match variables.named(name) {
-            Value::Str(text) => text.to_string(),
-            _ => String::new(),
-        };
+        let text = |name| text_of(&variables.named(name));
         let completion = text("completion_type");
         SessionSettings {
             autocommit: on("autocommit"),
@@ -188,6 +190,7 @@ impl SessionSettings {
             auto_increment_increment: number("auto_increment_increment").max(1),
             auto_increment_offset: number("auto_increment_offset").max(1),
             sql_safe_updates: on("sql_safe_updates"),
+            ways,
             dive_limit: dive_limit(number("eq_range_index_dive_limit")),
             sql_select_limit: number("sql_select_limit"),
             group_concat_max_len: number("group_concat_max_len"),
@@ -202,7 +205,7 @@ impl SessionSettings {
             log_off: on("sql_log_off"),
             require_primary_key: on("sql_require_primary_key"),
             auto_is_null: on("sql_auto_is_null"),
-            plans_anew: plans_anew(&on, &number),
+            plans_anew: plans_anew(&on, &number, ways),
             fixed_now_us: match variables.named("timestamp") {
                 Value::Double(seconds) if seconds > 0.0 => Some((seconds * 1e6) as i64),
                 _ => None,
@@ -228,4 +231,11 @@ impl SessionSettings {
 /// 0 stands for no limit.
 fn dive_limit(number: u64) -> usize {
     if number == 0 { usize::MAX } else { usize::try_from(number).unwrap_or(usize::MAX) }
+}
+
+fn text_of(value: &Value) -> String {
+    match value {
+        Value::Str(text) => text.to_string(),
+        _ => String::new(),
+    }
 }

@@ -45,7 +45,7 @@ pub const OPTIMIZER: &[Switch] = &[
     flag("mrr", true),
     flag("mrr_cost_based", true),
     // Tables without a key for a join are joined by hashing.
-    done("block_nested_loop"),
+    flag("block_nested_loop", true),
     flag("batched_key_access", false),
     // A sub-query that does not depend on the row is run once.
     done("materialization"),
@@ -62,11 +62,42 @@ pub const OPTIMIZER: &[Switch] = &[
     // MySQL knows it and heeds block_nested_loop instead.
     flag("hash_join", true),
     flag("subquery_to_derived", false),
-    done("prefer_ordering_index"),
+    flag("prefer_ordering_index", true),
     absent("hypergraph_optimizer"),
     flag("derived_condition_pushdown", true),
     done("hash_set_operations"),
 ];
+
+/// Ways to run a query that a session allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ways {
+    /// Tables are hashed to be joined (`block_nested_loop`).
+    pub hashes: bool,
+    /// A query of IN is joined (`semijoin`).
+    pub joins_queries: bool,
+    /// A key that gives the order of a LIMIT is taken for one that finds fewer rows
+    /// (`prefer_ordering_index`).
+    pub reads_in_order: bool,
+}
+
+impl Default for Ways {
+    fn default() -> Ways {
+        Ways { hashes: true, joins_queries: true, reads_in_order: true }
+    }
+}
+
+impl Ways {
+    /// By the value of `optimizer_switch`.
+    pub fn of(value: &Value) -> Ways {
+        let on = read(OPTIMIZER, value);
+        let is_on = |name: &str| OPTIMIZER.iter().zip(&on).any(|(flag, on)| flag.name == name && *on);
+        Ways {
+            hashes: is_on("block_nested_loop"),
+            joins_queries: is_on("semijoin"),
+            reads_in_order: is_on("prefer_ordering_index"),
+        }
+    }
+}
 
 /// The flags of `optimizer_trace`: no trace is written.
 pub const OPTIMIZER_TRACE: &[Switch] = &[absent("enabled"), flag("one_line", false)];

@@ -7,6 +7,8 @@
 //!   pass a condition behind WHERE as have it true in the select list, where no index can help.
 //! - **Pivot** (pivoted query synthesis; Rigger and Su, 2020): a condition that is true for the values of one
 //!   row, computed from literals alone, must find the row.
+//! - **Ways** (differential query plans; Ba and Rigger, 2023): a query has the same rows whatever ways to run
+//!   it are allowed, all of them and each of them forbidden in turn, and whatever is known of its tables.
 
 use turnstile_lab::client::{Client, ClientError};
 use turnstile_lab::reply::Reply;
@@ -39,9 +41,10 @@ pub fn seed(client: &mut Client, seed: u64, outcome: &mut Outcome) -> Result<(),
     }
     for nth in 0..CHECKS_A_SEED {
         let mut rng = rng.fork();
-        let found = match nth % 3 {
+        let found = match nth % 4 {
             0 => partition(client, &mut rng, &schema, outcome)?,
             1 => reading_order(client, &mut rng, &schema, outcome)?,
+            2 => ways(client, &mut rng, &schema, outcome)?,
             _ => pivot(client, &mut rng, &schema, outcome)?,
         };
         outcome.differences.extend(found.map(|text| format!("seed {seed}: {text}")));
@@ -121,6 +124,61 @@ fn reading_order(
     Ok((rows.len() != true_rows).then(|| {
         format!("reading order: {} rows, {true_rows} true: FROM {from} WHERE {condition}", rows.len())
     }))
+}
+
+/// Each forbids one way to run a query, or makes it planned without counting.
+const FORBIDDEN: [&str; 5] = [
+    "SET optimizer_switch = 'default,semijoin=off'",
+    "SET optimizer_switch = 'default,block_nested_loop=off'",
+    "SET optimizer_switch = 'default,prefer_ordering_index=off'",
+    "SET optimizer_switch = 'default', eq_range_index_dive_limit = 1",
+    "ANALYZE TABLE t0, t1, t2",
+];
+
+fn ways(
+    client: &mut Client,
+    rng: &mut Rng,
+    schema: &Schema,
+    outcome: &mut Outcome,
+) -> Result<Option<String>, ClientError> {
+    let (from, list, condition) = Maker::row_by_row(rng, schema).select_parts();
+    let (inner_from, _, inner) = Maker::row_by_row(rng, schema).select_parts();
+    let tables = &schema.tables;
+    let (one, other) = (&tables[rng.index(tables.len())], &tables[rng.index(tables.len())]);
+    let column = |rng: &mut Rng, table: &super::schema::Table| {
+        table.columns[rng.index(table.columns.len())].name.clone()
+    };
+    let statement = match rng.index(3) {
+        0 => format!("SELECT {list} FROM {from} WHERE {condition}"),
+        1 => format!(
+            "SELECT {list} FROM {from} WHERE ({condition}) IS NOT FALSE AND 1 IN (SELECT 1 FROM {inner_from} WHERE {inner})"
+        ),
+        _ => {
+            let (a, b) = (column(rng, one), column(rng, other));
+            let key = column(rng, one);
+            format!(
+                "SELECT x.id, y.id FROM {} AS x LEFT JOIN {} AS y ON x.{a} = y.{b} \
+                 WHERE x.{key} IN (SELECT z.{key} FROM {} AS z WHERE z.id > {})",
+                one.name,
+                other.name,
+                one.name,
+                rng.index(4)
+            )
+        }
+    };
+    let Some(rows) = ask(client, &statement, outcome)? else { return Ok(None) };
+    for forbids in FORBIDDEN {
+        given(client, forbids)?;
+        let other = ask(client, &statement, outcome)?;
+        given(client, "SET optimizer_switch = 'default', eq_range_index_dive_limit = 200")?;
+        if let Some(other) = other
+            && other != rows
+        {
+            let counts = (rows.len(), other.len());
+            return Ok(Some(format!("ways: {counts:?} rows by {forbids}: {statement}")));
+        }
+    }
+    Ok(None)
 }
 
 fn pivot(

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use turnstile_catalog::dictionary::{Dictionary, Table};
+use turnstile_catalog::variables::Ways;
 use turnstile_engine::Engine;
 use turnstile_expr::expr::{self, EvalContext, Expr, Hold, ParameterKind, Resolver, Typed};
 use turnstile_syntax::ast::{self, FunctionCall};
@@ -33,6 +34,8 @@ pub struct PlanContext<'a> {
     pub engine: &'a Engine,
     /// Fewer ranges than these are asked about.
     pub dive_limit: usize,
+    /// Ways to run it that are allowed.
+    pub ways: Ways,
     /// The current database.
     pub schema: Option<&'a str>,
     /// Literals' collation.

@@ -23,11 +23,12 @@ pub fn finish(plan: &mut SelectPlan, context: &PlanContext<'_>) {
     let order = wanted_order(plan);
     let limited = plan.limit.count.is_some() && plan.group.is_none() && !plan.distinct;
     let wanted = limited.then(|| plan.limit.rows(context.eval));
+    let competes = context.ways.reads_in_order;
     if let Some(first) = plan.steps.first_mut()
         && let Source::Table(source) = &mut first.source
     {
         if let Some(order) = order
-            && use_order(source, first.base, &order, wanted, &used)
+            && use_order(source, first.base, &order, (wanted, competes), &used)
         {
             plan.order.clear();
         }
@@ -202,7 +203,7 @@ fn use_order(
     source: &mut TableSource,
     base: usize,
     order: &[(usize, bool)],
-    wanted: Option<f64>,
+    (wanted, competes): (Option<f64>, bool),
     used: &BTreeSet<usize>,
 ) -> bool {
     let columns = base..base + source.table.columns().len();
@@ -217,7 +218,7 @@ fn use_order(
                 source.access.reverse = reverse;
                 true
             }
-            None => wanted.is_some_and(|wanted| read_fewer(source, &order, wanted)),
+            None => wanted.filter(|_| competes).is_some_and(|wanted| read_fewer(source, &order, wanted)),
         };
     }
     let needed: Vec<usize> = used.range(columns).map(|at| at - base).collect();

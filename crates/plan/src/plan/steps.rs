@@ -199,6 +199,7 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
         }
         let first = self.filled.is_empty();
         let base = places.iter().copied().min().unwrap_or(0);
+        let hashed = hashed && self.block.context.ways.hashes;
         let hash = if first || !hashed { Vec::new() } else { self.hash_keys(base, &places, &matching) };
         let source = self.source(kind, members, within, facts, !hash.is_empty());
         let is_kept = !first

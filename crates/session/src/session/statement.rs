@@ -202,6 +202,7 @@ pub(super) fn plan_context<'a>(
         dictionary: session.db.dictionary(),
         engine: session.db.engine(),
         dive_limit: session.settings.dive_limit,
+        ways: session.settings.ways,
         schema,
         collation: session.settings.collation_connection,
         full_group_by: session.settings.sql_mode.has(crate::expr::SqlMode::ONLY_FULL_GROUP_BY),

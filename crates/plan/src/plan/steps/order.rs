@@ -344,7 +344,7 @@ impl<'w, 'b, 'a, 'p> Weights<'w, 'b, 'a, 'p> {
 
     /// An equality with what is placed leads to it.
     fn is_hashed(&self, weighed: &Weighed<'_>, placed: u64) -> bool {
-        if placed == 0 && self.first {
+        if placed == 0 && self.first || !self.planner.block.context.ways.hashes {
             return false;
         }
         let here = |place: usize| weighed.part.places.contains(&place);

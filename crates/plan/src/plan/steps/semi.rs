@@ -21,7 +21,7 @@ pub fn join_queries(
     mut tables: Vec<Pending>,
     conditions: &mut Vec<Condition>,
 ) -> SqlResult<Vec<Pending>> {
-    if tables.is_empty() || tables.iter().any(|one| one.left_join) && conditions.is_empty() {
+    if tables.is_empty() || !block.context.ways.joins_queries {
         return Ok(tables);
     }
     let mut joined = Vec::new();
