@@ -1,6 +1,8 @@
 //! From the root to a leaf, with latches coupled: the child's latch is taken while the parent's is held.
 //!
 //! ```text
+//!   readers:  S root ── S child ──(drop root)── S leaf ──(drop child)──►  a leaf, shared
+//!   writers:  S root ── S child ──(drop root)── X leaf ──(drop child)──►  a leaf, exclusive
 //! ```
 //!
 //! A page's level is known from its parent's, so a writer asks for the exclusive latch of a leaf at the first

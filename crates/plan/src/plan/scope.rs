@@ -6,6 +6,7 @@
 //!
 //! ```text
 //! | t1.a t1.b | t2.x t2.y z | SUM(x) | (SELECT ..) | outer.a |
+//!   table       table         aggregate  sub-query    column of the query around this one
 //! ```
 //!
 //! A name that is not found in the block is looked up in the block around it; if it is there, the tuple gets

@@ -2,6 +2,8 @@
 //!
 //! ```text
 //! WITH a AS (..), b AS (.. FROM a ..) SELECT .. FROM a, b, b
+//!          │              └─ reads a          │  └──┴─ one plan, run once a statement: both see the same rows
+//!          └─ CommonPlan <────────────────────┘
 //! ```
 //!
 //! A name means the nearest query of this name around, else a table. Each query is planned once, where it is
