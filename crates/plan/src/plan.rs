@@ -6,6 +6,7 @@
 //! | `block`, `inner` | one query block being bound: sub-queries and aggregates get places in the tuple |
 //! | `from` | FROM to a list of tables with conditions |
 //! | `with` | WITH: queries with names |
+//! | `pushed` | conditions asked inside derived tables |
 //! | `alternatives` | what all alternatives of a condition have in common |
 //! | `facts`, `access`, `estimate` | what conditions say of columns; which key a table is read by; how many rows that reads |
 //! | `fits` | whether a kept plan is good for other values |
@@ -49,6 +50,7 @@ mod member_texts;
 mod names;
 pub mod parameters;
 pub mod point;
+mod pushed;
 pub mod query;
 mod rollup;
 mod safe;

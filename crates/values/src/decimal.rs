@@ -336,6 +336,9 @@ impl Ord for Decimal {
             _ => {}
         }
         let scale = self.scale().max(other.scale());
+        if let (Some(left), Some(right)) = (self.scaled_to(scale), other.scaled_to(scale)) {
+            return left.cmp(&right);
+        }
         let left = self.digits().mul_pow10(u32::from(scale - self.scale()));
         let right = other.digits().mul_pow10(u32::from(scale - other.scale()));
         if self.is_negative() { right.cmp(&left) } else { left.cmp(&right) }

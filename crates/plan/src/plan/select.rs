@@ -18,7 +18,7 @@ use super::point::PointShape;
 use super::query::{Filter, GroupPlan, JoinStep, LimitPlan, SelectPlan};
 use super::scope::{AggregateUse, Outside};
 use super::steps::{Condition, Planned, StepPlanner, join_queries};
-use super::{alternatives, distinct, finish, from, grouping, last_row, names, rollup};
+use super::{alternatives, distinct, finish, from, grouping, last_row, names, pushed, rollup};
 
 pub use item::Item;
 use item::{bind_items, expand, keep_digits, meta};
@@ -42,17 +42,12 @@ pub fn plan(
     parent: Option<Outside<'_>>,
 ) -> SqlResult<SelectPlan> {
     let mut block = Block::new(context, parent);
-    let joined = from::read(&mut block, &select.from)?;
+    let asked = pushed::inside(context, select);
+    let joined = from::read(&mut block, &asked.from)?;
     let items = expand(&block, &select.items)?;
     names::note_aliases(&block, &items);
-    let first = rows_and_keys(&mut block, select, around.locking, joined, &items);
-    if first.is_err() && !block.scope.is_awaited() {
-        // What is wrong with the select list is told first.
-        block.scope.aggregates.set(AggregateUse::Allowed);
-        block.scope.sight.set(None);
-        bind_items(&mut block, &items)?;
-    }
-    let Front { preconditions, steps, keys, rows } = first?;
+    let asked = (asked.condition.as_deref(), around.locking);
+    let Front { preconditions, steps, keys, rows } = front(&mut block, select, asked, joined, &items)?;
     block.scope.aggregates.set(AggregateUse::Allowed);
     let mut bound = bind_items(&mut block, &items)?;
     keep_digits(&block, select, around, !keys.is_empty(), &mut bound);
@@ -118,16 +113,33 @@ struct Front {
     rows: f64,
 }
 
+fn front(
+    block: &mut Block<'_, '_>,
+    select: &ast::Select,
+    asked: (Option<&ast::Expr>, &[LockingClause]),
+    joined: from::Joined,
+    items: &[Item],
+) -> SqlResult<Front> {
+    let first = rows_and_keys(block, select, asked, joined, items);
+    if first.is_err() && !block.scope.is_awaited() {
+        // What is wrong with the select list is told first.
+        block.scope.aggregates.set(AggregateUse::Allowed);
+        block.scope.sight.set(None);
+        bind_items(block, items)?;
+    }
+    first
+}
+
 fn rows_and_keys(
     block: &mut Block<'_, '_>,
     select: &ast::Select,
-    locking: &[LockingClause],
+    (asked, locking): (Option<&ast::Expr>, &[LockingClause]),
     joined: from::Joined,
     items: &[Item],
 ) -> SqlResult<Front> {
     let mut conditions = Vec::new();
     let mut list = Vec::new();
-    if let Some(condition) = &select.condition {
+    if let Some(condition) = asked {
         walk::conjuncts(last_row::meant(block, condition)?, &mut list);
     }
     let list = alternatives::take_out(list);

@@ -24,7 +24,7 @@ const SHOP: [&str; 8] = [
 ];
 
 /// A change, and how many rows it may lock.
-const CHANGES: [(&str, u64); 10] = [
+const CHANGES: [(&str, u64); 13] = [
     // Few rows have the user, most have the status.
     ("UPDATE orders SET note = 'x' WHERE status = 4 AND user_id = 28", 45),
     ("DELETE FROM orders WHERE status = 4 AND user_id = 35", 65),
@@ -42,10 +42,14 @@ const CHANGES: [(&str, u64); 10] = [
     // The oldest that waits.
     ("UPDATE orders SET note = 'taken' WHERE status = 4 ORDER BY created LIMIT 1", 4),
     ("DELETE FROM posts WHERE (kind = 1 AND at > 9990) OR kind > 7", 12),
+    // Rows that a query finds; those that it reads are locked as well.
+    ("UPDATE orders SET note = 'z' WHERE user_id IN (SELECT i FROM n WHERE i BETWEEN 3 AND 4)", 100),
+    ("DELETE FROM stock WHERE (w, i) IN (SELECT kind, id FROM posts WHERE kind = 2 AND at < 9)", 20),
+    ("UPDATE orders AS o JOIN n ON n.i = o.user_id SET o.note = 'n' WHERE n.i = 5", 45),
 ];
 
 /// A read, and how many rows it may look at.
-const READS: [(&str, u64); 7] = [
+const READS: [(&str, u64); 13] = [
     ("SELECT id FROM orders WHERE status = 4 ORDER BY created LIMIT 5", 10),
     ("SELECT note FROM orders WHERE status = 4 AND user_id = 28", 21),
     ("SELECT quantity FROM stock WHERE (w, i) IN ((1, 2), (3, 4), (5, 6))", 6),
@@ -56,6 +60,20 @@ const READS: [(&str, u64); 7] = [
     ),
     ("SELECT COUNT(*) FROM orders WHERE created < '2026-01-01 01:00:00' AND status = 4", 61),
     ("SELECT id FROM orders WHERE user_id IN (1, 2, 3)", 64),
+    // Queries in queries.
+    ("SELECT note FROM orders WHERE user_id IN (SELECT i FROM n WHERE i < 3)", 130),
+    ("SELECT d.note FROM (SELECT * FROM orders) AS d WHERE d.user_id = 28 AND d.status = 4", 21),
+    (
+        "SELECT x FROM (SELECT o.id AS x, o.user_id AS y FROM orders AS o JOIN n ON n.i = o.user_id) AS d WHERE y = 7",
+        45,
+    ),
+    // Outer joins, one of two tables among them.
+    ("SELECT n.i, o.id FROM n LEFT JOIN orders AS o ON o.user_id = n.i WHERE n.i = 9", 22),
+    (
+        "SELECT n.i, o.id FROM n LEFT JOIN (orders AS o JOIN posts AS p ON p.id = o.id) ON o.user_id = n.i WHERE n.i = 9",
+        45,
+    ),
+    ("SELECT o.id FROM n LEFT JOIN orders AS o ON o.user_id = n.i WHERE o.id = 700", 3),
 ];
 
 const LOCKED: &str = "SELECT trx_rows_locked FROM information_schema.innodb_trx WHERE trx_rows_modified > 0";

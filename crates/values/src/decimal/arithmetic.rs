@@ -15,6 +15,11 @@ impl Decimal {
             return Ok(Decimal::from_scaled_i128(sum, self.scale()));
         }
         let scale = self.scale().max(other.scale());
+        if let (Some(left), Some(right)) = (self.scaled_to(scale), other.scaled_to(scale))
+            && let Some(sum) = left.checked_add(right)
+        {
+            return Ok(Decimal::from_scaled_i128(sum, scale));
+        }
         let left = self.digits().mul_pow10(u32::from(scale - self.scale()));
         let right = other.digits().mul_pow10(u32::from(scale - other.scale()));
         if self.is_negative() == other.is_negative() {
@@ -26,6 +31,12 @@ impl Decimal {
         }
     }
 
+    /// The number times 10^scale, if that is small; the scale is not below its own.
+    pub(super) fn scaled_to(&self, scale: u8) -> Option<i128> {
+        let more = 10i128.checked_pow(u32::from(scale - self.scale()))?;
+        self.to_scaled_i128()?.checked_mul(more)
+    }
+
     /// Difference.
     pub fn sub(&self, other: &Decimal) -> Result<Decimal, Overflow> {
         self.add(&other.negate())
@@ -33,6 +44,12 @@ impl Decimal {
 
     /// Product; the scale is the sum, at most 30.
     pub fn mul(&self, other: &Decimal) -> Result<Decimal, Overflow> {
+        if self.scale() + other.scale() <= MAX_SCALE
+            && let (Some(left), Some(right)) = (self.to_scaled_i128(), other.to_scaled_i128())
+            && let Some(product) = left.checked_mul(right)
+        {
+            return Ok(Decimal::from_scaled_i128(product, self.scale() + other.scale()));
+        }
         let negative = self.is_negative() != other.is_negative();
         let mut digits = self.digits().mul(&other.digits());
         let mut scale = self.scale() + other.scale();
