@@ -78,11 +78,13 @@ pub struct Ways {
     /// A key that gives the order of a LIMIT is taken for one that finds fewer rows
     /// (`prefer_ordering_index`).
     pub reads_in_order: bool,
+    /// Rows are found by several keys of a table (`index_merge`, `index_merge_union`).
+    pub merges: bool,
 }
 
 impl Default for Ways {
     fn default() -> Ways {
-        Ways { hashes: true, joins_queries: true, reads_in_order: true }
+        Ways { hashes: true, joins_queries: true, reads_in_order: true, merges: true }
     }
 }
 
@@ -95,6 +97,7 @@ impl Ways {
             hashes: is_on("block_nested_loop"),
             joins_queries: is_on("semijoin"),
             reads_in_order: is_on("prefer_ordering_index"),
+            merges: is_on("index_merge") && is_on("index_merge_union"),
         }
     }
 }

@@ -73,7 +73,7 @@ fn count_select(counts: &SessionCounts, plan: &SelectPlan) {
 fn count_step(counts: &SessionCounts, step: &JoinStep, is_first: bool, first: &mut Option<Way>) {
     match &step.source {
         Source::Table(source) => {
-            let way = way(&source.access);
+            let way = if source.also.is_empty() { way(&source.access) } else { Way::Ranges };
             if is_first {
                 *first = Some(way);
             }

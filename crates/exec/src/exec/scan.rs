@@ -6,12 +6,14 @@ use std::sync::Arc;
 use turnstile_engine::interrupt::Interrupt;
 use turnstile_engine::{Read, Scan, ScanIndex, ScanSpec, Txn, Visit};
 
+use super::key_index::{KEY_OVERHEAD, KeyIndex};
 use turnstile_catalog::dictionary::Table;
 use turnstile_catalog::row_codec::RowView;
 use turnstile_expr::expr::{EvalContext, Row};
 use turnstile_plan::plan::key_ranges::{ByteRange, ranges as key_ranges};
 use turnstile_plan::plan::query::TableSource;
 use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::memory::Charge;
 use turnstile_values::value::Value;
 
 /// A row where the engine shows it.
@@ -75,12 +77,30 @@ fn fill_from_entry(table: &Table, key: usize, bytes: &[u8], needed: &[usize], in
     }
 }
 
+/// Primary keys of rows that were met.
+struct Met {
+    keys: KeyIndex,
+    charge: Charge,
+}
+
+impl Met {
+    fn is_new(&mut self, key: &[u8]) -> SqlResult<bool> {
+        if self.keys.get_or_insert(key).is_some() {
+            return Ok(false);
+        }
+        self.charge.add(key.len() + KEY_OVERHEAD)?;
+        Ok(true)
+    }
+}
+
 /// A table being read.
 pub struct TableScan<'p> {
     source: &'p TableSource,
     table: Arc<Table>,
     index: ScanIndex,
-    ranges: VecDeque<ByteRange>,
+    ranges: VecDeque<(ScanIndex, ByteRange)>,
+    /// Rows that were met, where several keys find some each.
+    met: Option<Met>,
     current: Option<Scan>,
     read: Read,
     done: bool,
@@ -98,11 +118,18 @@ impl<'p> TableScan<'p> {
         context: &EvalContext<'_>,
     ) -> SqlResult<TableScan<'p>> {
         let table = source.table.clone();
-        let mut ranges: VecDeque<ByteRange> = key_ranges(&table, &source.access, row, context)?.into();
-        if source.access.reverse {
-            ranges.make_contiguous().reverse();
+        let mut ranges = VecDeque::new();
+        for access in [&source.access].into_iter().chain(&source.also) {
+            let index = access.key.map_or(ScanIndex::Clustered, |key| table.scan_index(key));
+            let mut found = key_ranges(&table, access, row, context)?;
+            if access.reverse {
+                found.reverse();
+            }
+            ranges.extend(found.into_iter().map(|range| (index, range)));
         }
         let index = source.access.key.map_or(ScanIndex::Clustered, |key| table.scan_index(key));
+        let met =
+            (!source.also.is_empty()).then(|| Met { keys: KeyIndex::default(), charge: context.charge() });
         let read = match source.locking {
             Some((lock, wait)) => Read::Locking { lock, wait },
             None => Read::Consistent,
@@ -112,6 +139,7 @@ impl<'p> TableScan<'p> {
             table,
             index,
             ranges,
+            met,
             current: None,
             read,
             done: false,
@@ -150,7 +178,8 @@ impl<'p> TableScan<'p> {
             return Ok(false);
         }
         if self.current.is_none() {
-            let Some(range) = self.ranges.pop_front() else { return Ok(false) };
+            let Some((index, range)) = self.ranges.pop_front() else { return Ok(false) };
+            self.index = index;
             if range.point && self.index == ScanIndex::Clustered {
                 self.point(txn, &range, accept, visit).await?;
                 return Ok(!self.done && !self.ranges.is_empty());
@@ -189,7 +218,16 @@ impl<'p> TableScan<'p> {
         let mut stopped = false;
         let table = &self.table;
         let covering = self.source.covering.then_some(self.source.access.key).flatten();
+        let met = &mut self.met;
         let mut show = |key: &[u8], pk: &[u8], row: &[u8]| {
+            match met.as_mut().map(|met| met.is_new(pk)) {
+                None | Some(Ok(true)) => {}
+                Some(Ok(false)) => return Visit::Continue,
+                Some(Err(error)) => {
+                    failed = Some(error);
+                    return Visit::Stop;
+                }
+            }
             let outcome = match covering {
                 Some(nth) => visit(Fields::Entry { table, key: nth, bytes: key }),
                 None => match RowView::new(&table.layout, row) {
@@ -225,6 +263,11 @@ impl<'p> TableScan<'p> {
         let layout = self.table.layout.clone();
         let mut wanted = |row: &[u8]| RowView::new(&layout, row).is_ok_and(|view| accept(&view));
         let Some((pk, row)) = txn.scan_locked_next(scan, &mut wanted).await? else { return Ok(false) };
+        if let Some(met) = &mut self.met
+            && !met.is_new(&pk)?
+        {
+            return Ok(true);
+        }
         let view =
             RowView::new(&self.table.layout, &row).map_err(|_| SqlError::crashed_table(self.table.name()))?;
         self.done |= visit(Fields::Row { view, pk: &pk })? == Visit::Stop;
@@ -240,6 +283,11 @@ impl<'p> TableScan<'p> {
         visit: &mut RowVisitor<'_>,
     ) -> SqlResult<()> {
         let key = range.lower.as_deref().unwrap_or_default();
+        if let Some(met) = &mut self.met
+            && !met.is_new(key)?
+        {
+            return Ok(());
+        }
         let table = self.table.clone();
         let damaged = || SqlError::crashed_table(table.name());
         let Read::Locking { lock, wait } = self.read else {

@@ -27,6 +27,8 @@ const FETCH_COUNTED: f64 = 2.5;
 pub struct Candidate {
     /// The ranges.
     pub access: Access,
+    /// Those of other keys, where each finds some of the rows.
+    pub also: Vec<Access>,
     /// Rows that it finds.
     pub rows: f64,
     /// What it costs: rows to look at.
@@ -51,7 +53,7 @@ pub fn choose(
     table: &Table,
     facts: &[&Fact],
     allowed: &dyn Fn(usize) -> bool,
-    locks: bool,
+    (locks, merges): (bool, bool),
     dives: Option<Dives<'_>>,
 ) -> Choice {
     let size = TableSize::of(table, dives);
@@ -61,13 +63,21 @@ pub fn choose(
             offers.extend(by_key(table, nth, facts, &size));
         }
     }
-    let whole = Candidate { access: Access::full(), rows: size.rows, cost: size.rows, counted: false };
+    let whole = Candidate {
+        access: Access::full(),
+        also: Vec::new(),
+        rows: size.rows,
+        cost: size.rows,
+        counted: false,
+    };
     let cheapest = offers.iter().min_by(|a, b| a.cost.total_cmp(&b.cost));
     let best = match cheapest {
         // A guess is not good enough to read all.
         Some(one) if locks || !one.counted || one.cost <= whole.cost => one.clone(),
         _ => whole,
     };
+    let merged = if merges { merged(table, facts, allowed, &size, best.cost) } else { None };
+    let best = merged.unwrap_or(best);
     Choice { best, offers, table_rows: size.rows }
 }
 
@@ -161,5 +171,55 @@ fn by_key(table: &Table, nth: usize, facts: &[&Fact], size: &TableSize<'_>) -> O
         (false, false) => FETCH,
     };
     let cost = (found.rows * fetch).max(1.0);
-    Some(Candidate { access, rows: found.rows, cost, counted: found.asked })
+    Some(Candidate { access, also: Vec::new(), rows: found.rows, cost, counted: found.asked })
+}
+
+/// Most keys that find rows together.
+const MERGED_MAX: usize = 16;
+
+/// A fact whose alternatives are each found by a key, if that costs less: `a = 1 OR b = 2`.
+fn merged(
+    table: &Table,
+    facts: &[&Fact],
+    allowed: &dyn Fn(usize) -> bool,
+    size: &TableSize<'_>,
+    most: f64,
+) -> Option<Candidate> {
+    let single: Vec<&Fact> = facts.iter().filter(|fact| fact.any_of.len() == 1).copied().collect();
+    let several = facts.iter().filter(|fact| (2..=MERGED_MAX).contains(&fact.any_of.len()));
+    let mut best: Option<Candidate> = None;
+    for fact in several {
+        let mut found: Vec<Candidate> = Vec::new();
+        for bounds in &fact.any_of {
+            let one = Fact { any_of: vec![bounds.clone()], reads: fact.reads.clone() };
+            let mut all = single.clone();
+            all.push(&one);
+            let keys = (0..table.keys().len()).filter(|nth| table.keys()[*nth].visible && allowed(*nth));
+            let offers = keys.filter_map(|nth| by_key(table, nth, &all, size));
+            found.extend(offers.filter(|one| one.access.is_fixed()).min_by(|a, b| a.cost.total_cmp(&b.cost)));
+        }
+        let cost: f64 = found.iter().map(|one| one.cost).sum();
+        let known = best.as_ref().map_or(most, |best| best.cost);
+        if found.len() < fact.any_of.len() || cost >= known {
+            continue;
+        }
+        best = Some(together(found, cost));
+    }
+    // Where one key finds all, its ranges need no comparing of rows.
+    best.filter(|best| !best.also.is_empty())
+}
+
+fn together(found: Vec<Candidate>, cost: f64) -> Candidate {
+    let rows = found.iter().map(|one| one.rows).sum();
+    let mut ways: Vec<Access> = Vec::new();
+    for Candidate { access, .. } in found {
+        match ways.iter_mut().find(|way| way.key == access.key) {
+            Some(way) => way.ranges.extend(access.ranges),
+            None => ways.push(access),
+        }
+    }
+    ways.iter_mut().for_each(|way| way.unique = false);
+    let mut ways = ways.into_iter();
+    let access = ways.next().unwrap_or_else(Access::full);
+    Candidate { access, also: ways.collect(), rows, cost, counted: false }
 }

@@ -120,7 +120,7 @@ fn note_steps(steps: &[JoinStep], used: &mut BTreeSet<usize>) {
         match &step.source {
             Source::Group(inner) => note_steps(inner, used),
             Source::Table(source) => {
-                for range in &source.access.ranges {
+                for range in source.also.iter().chain([&source.access]).flat_map(|access| &access.ranges) {
                     let bounds = range.lower.iter().chain(&range.upper).map(|(operand, _)| operand);
                     range.equal.iter().chain(bounds).for_each(|operand| note(&operand.expr, used));
                 }
@@ -173,6 +173,9 @@ pub fn readable_columns(table: &Table, key: usize) -> Vec<usize> {
 }
 
 fn cover(source: &mut TableSource) {
+    if !source.also.is_empty() {
+        return;
+    }
     let table = &source.table;
     let covers = |key: usize| {
         let readable = readable_columns(table, key);
@@ -212,6 +215,9 @@ fn use_order(
     }
     let order: Vec<(usize, bool)> = order.iter().map(|(at, descending)| (at - base, *descending)).collect();
     let table = source.table.clone();
+    if !source.also.is_empty() {
+        return false;
+    }
     if let Some(key) = source.access.key {
         return match delivers(&table, key, &source.access.ranges, &order) {
             Some(reverse) => {

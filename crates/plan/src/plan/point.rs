@@ -145,7 +145,8 @@ fn held(part: &KeyPart, value: Value) -> Option<Value> {
 pub fn is_independent(source: &TableSource, target: &ChangeTarget) -> bool {
     let Some(assignments) = &target.assignments else { return true };
     let table = &target.table;
-    let used = source.access.key.into_iter().chain(table.primary());
+    let keys = source.also.iter().filter_map(|access| access.key);
+    let used = source.access.key.into_iter().chain(keys).chain(table.primary());
     let columns: Vec<usize> =
         used.flat_map(|key| table.keys()[key].parts.iter().map(|part| part.column)).collect();
     let updates = table

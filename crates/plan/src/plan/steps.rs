@@ -250,11 +250,13 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
                 let usable: Vec<&Fact> =
                     facts.iter().filter(|fact| fact.reads.iter().all(is_given)).collect();
                 let (locks, dives) = (self.locks(nth), self.block.context.dives());
+                let merges = self.block.context.ways.merges;
                 let Choice { best, offers, table_rows } =
-                    access::choose(&table, &usable, &|key| !forbidden.contains(&key), locks, dives);
+                    access::choose(&table, &usable, &|key| !forbidden.contains(&key), (locks, merges), dives);
                 Source::Table(Box::new(TableSource {
                     possible: offers.iter().filter_map(|offer| offer.access.key).collect(),
                     access: best.access,
+                    also: best.also,
                     rows: best.rows,
                     offers,
                     costed: Vec::new(),

@@ -1,5 +1,6 @@
 //! EXPLAIN: one line per table that is read, as a table or, in `explain_forms.rs`, as one text.
 
+use std::borrow::Cow;
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
@@ -109,7 +110,7 @@ struct Line {
     key_length: Option<u32>,
     reference: Option<String>,
     rows: u64,
-    extra: Vec<&'static str>,
+    extra: Vec<Cow<'static, str>>,
 }
 
 impl Lines {
@@ -141,7 +142,7 @@ impl Lines {
                 }
             }
             QueryPlan::Values(_) => {
-                let line = Line { extra: vec!["No tables used"], ..Line::default() };
+                let line = Line { extra: vec!["No tables used".into()], ..Line::default() };
                 self.push(select_type, "", line);
             }
         }
@@ -157,7 +158,7 @@ impl Lines {
             });
         let select_type = if nested && select_type == "SIMPLE" { "PRIMARY" } else { select_type };
         if plan.steps.is_empty() {
-            self.push(select_type, "", Line { extra: vec!["No tables used"], ..Line::default() });
+            self.push(select_type, "", Line { extra: vec!["No tables used".into()], ..Line::default() });
         }
         self.steps(plan, &plan.steps, select_type);
         let own = self.next_id;
@@ -215,7 +216,7 @@ impl Lines {
                 | Source::Common(_)
                 | Source::Virtual(_) => Line { kind: "ALL", rows: 2, ..Line::default() },
                 Source::Expanded(..) => {
-                    let extra = vec!["Table function: json_table", "Using temporary"];
+                    let extra = vec!["Table function: json_table".into(), "Using temporary".into()];
                     Line { kind: "ALL", rows: 2, extra, ..Line::default() }
                 }
                 Source::Group(inner) => {
@@ -224,22 +225,22 @@ impl Lines {
                 }
             };
             if matches!(&step.source, Source::Common(CommonRows::Previous(_))) {
-                line.extra.push("Recursive");
+                line.extra.push("Recursive".into());
             }
             if !step.matching.is_empty() || !step.filters.is_empty() {
-                line.extra.push("Using where");
+                line.extra.push("Using where".into());
             }
             if matches!(&step.source, Source::Table(source) if source.covering) {
-                line.extra.push("Using index");
+                line.extra.push("Using index".into());
             }
             if nth == 0 && plan.group.as_ref().is_some_and(|group| !group.keys.is_empty()) {
-                line.extra.push("Using temporary");
+                line.extra.push("Using temporary".into());
             }
             if nth == 0 && !plan.order.is_empty() {
-                line.extra.push("Using filesort");
+                line.extra.push("Using filesort".into());
             }
             if nth > 0 && !step.hash.is_empty() {
-                line.extra.push("Using join buffer (hash join)");
+                line.extra.push("Using join buffer (hash join)".into());
             }
             self.push(select_type, &step.alias, line);
         }
@@ -258,6 +259,14 @@ fn table_line(source: &TableSource) -> Line {
         return line;
     };
     line.key = Some(table.keys()[key].name.to_string());
+    if !source.also.is_empty() {
+        let keys = [access].into_iter().chain(&source.also).filter_map(|access| access.key);
+        let names = keys.map(|key| &*table.keys()[key].name).collect::<Vec<_>>().join(",");
+        line.kind = "index_merge";
+        line.extra.push(format!("Using union({names})").into());
+        line.key = Some(names);
+        return line;
+    }
     let range = &access.ranges[0];
     let constant = range.equal.iter().all(|operand| operand.expr.columns().is_empty());
     let bounded = range.lower.is_some() || range.upper.is_some();

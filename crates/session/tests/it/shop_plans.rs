@@ -24,7 +24,7 @@ const SHOP: [&str; 8] = [
 ];
 
 /// A change, and how many rows it may lock.
-const CHANGES: [(&str, u64); 13] = [
+const CHANGES: [(&str, u64); 15] = [
     // Few rows have the user, most have the status.
     ("UPDATE orders SET note = 'x' WHERE status = 4 AND user_id = 28", 45),
     ("DELETE FROM orders WHERE status = 4 AND user_id = 35", 65),
@@ -45,6 +45,12 @@ const CHANGES: [(&str, u64); 13] = [
     // Rows that a query finds; those that it reads are locked as well.
     ("UPDATE orders SET note = 'z' WHERE user_id IN (SELECT i FROM n WHERE i BETWEEN 3 AND 4)", 100),
     ("DELETE FROM stock WHERE (w, i) IN (SELECT kind, id FROM posts WHERE kind = 2 AND at < 9)", 20),
+    // One key or the other.
+    ("UPDATE orders SET note = 'u' WHERE user_id = 28 OR id = 5", 46),
+    (
+        "DELETE FROM orders WHERE (user_id = 29 AND status = 4) OR created < '2026-01-01 00:03:00' OR id IN (7, 28)",
+        75,
+    ),
     ("UPDATE orders AS o JOIN n ON n.i = o.user_id SET o.note = 'n' WHERE n.i = 5", 45),
 ];
 

@@ -118,5 +118,5 @@ fn a_prepared_statement_takes_the_better_key_once_it_is_known() {
     assert!(before > 4000, "{before}: the key of the status comes first, and nothing is known of it");
     let after = changed("ANALYZE TABLE orders");
     // Those of the table without a key are among them.
-    assert!(after <= 250, "{after} rows locked");
+    assert!(after <= 300, "{after} rows locked");
 }

@@ -22,8 +22,11 @@ fn other_value(one: &Definition) -> String {
         Kind::Enum(words) => format!("'{}'", words.iter().find(|word| **word != default).unwrap()),
         Kind::Set(_) => "''".into(),
         Kind::Switches(flags) => {
-            let vain = flags.iter().find_map(|flag| Some((flag.name, flag.vain?))).unwrap();
-            format!("'{}={}'", vain.0, if vain.1 { "on" } else { "off" })
+            let (name, on) = match one.effect {
+                Effect::Live(_) => ("semijoin", false),
+                _ => flags.iter().find_map(|flag| Some((flag.name, flag.vain?))).unwrap(),
+            };
+            format!("'{name}={}'", if on { "on" } else { "off" })
         }
         Kind::Charset | Kind::CharsetOrNull => "'latin1'".into(),
         Kind::Collation => "'latin1_swedish_ci'".into(),

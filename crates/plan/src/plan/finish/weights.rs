@@ -12,6 +12,12 @@ const FEW: f64 = 100.0;
 /// Notes what was weighed for a table, and drops what is only needed to make the plan.
 pub(super) fn note(source: &mut TableSource) {
     let offers = std::mem::take(&mut source.offers);
+    if !source.also.is_empty() {
+        let most = source.rows * OFF + FEW;
+        let ways = [&source.access].into_iter().chain(&source.also).cloned();
+        source.costed = ways.map(|access| Costed { access, rows: 0.0..=most }).collect();
+        return;
+    }
     if source.access.unique {
         return;
     }

@@ -15,6 +15,8 @@ pub struct TableSource {
     pub table: Arc<Table>,
     /// Which rows.
     pub access: Access,
+    /// More rows, each by a key of its own (`a = 1 OR b = 2`): one that was met already is left out.
+    pub also: Vec<Access>,
     /// Columns wanted, ascending.
     pub needed: Vec<usize>,
     /// The place behind the columns gets the key of the row, which no column tells.

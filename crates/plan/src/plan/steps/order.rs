@@ -278,7 +278,8 @@ impl<'w, 'b, 'a, 'p> Weights<'w, 'b, 'a, 'p> {
             let usable = weighed.facts.iter().filter(|(_, needs)| needs & !placed == 0);
             let facts: Vec<&Fact> = usable.map(|(fact, _)| *fact).collect();
             let dives = self.planner.block.context.dives();
-            access::choose(table, &facts, &|key| !forbidden.contains(&key), locks, dives)
+            let merges = self.planner.block.context.ways.merges;
+            access::choose(table, &facts, &|key| !forbidden.contains(&key), (locks, merges), dives)
         };
         let best = choice(placed).best;
         let fixed = choice(0);
