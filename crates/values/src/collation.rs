@@ -33,7 +33,7 @@ use crate::charset::Charset;
 use crate::error::SqlResult;
 use crate::memory::Held;
 pub use fold::Fold;
-pub use like::like;
+pub use like::{like, literal_front};
 use rules::{Base, Order, Rules};
 pub use shown::Weighing;
 
@@ -198,6 +198,18 @@ impl Collation {
             }
             Order::Whole(whole) => out.extend_from_slice(&whole.weights(self.significant(text))),
             _ => self.rules().append_key(self.significant(text), out),
+        }
+    }
+
+    /// Appends bytes that the weights of all strings which LIKE finds by `text%` begin with: as many as are
+    /// sure.
+    pub fn append_front(self, text: &[u8], out: &mut Vec<u8>) {
+        let end = text.iter().position(|byte| *byte == b' ').filter(|_| self.pads_space());
+        let text = &text[..end.unwrap_or(text.len())];
+        match self.entry().order {
+            Order::Bytes => out.extend_from_slice(text),
+            Order::Whole(_) | Order::Eastern(..) => {}
+            _ => self.rules().append_front(text, out),
         }
     }
 

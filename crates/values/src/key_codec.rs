@@ -62,6 +62,23 @@ impl KeyPart {
         present
     }
 
+    /// Appends what keys of texts begin with that LIKE finds by `text%`: perhaps nothing but that they are no
+    /// NULL.
+    pub fn append_front(&self, text: &[u8], out: &mut Vec<u8>) {
+        let start = out.len();
+        if self.nullable {
+            out.push(1);
+        }
+        let collation = self.kind.collation().unwrap_or(Collation::Binary);
+        let text = self.prefix.map_or(text, |count| leading(text, count as usize, collation));
+        let mut front = Vec::new();
+        collation.append_front(text, &mut front);
+        append_escaped(&front, out);
+        if self.descending {
+            out[start..].iter_mut().for_each(|byte| *byte = !*byte);
+        }
+    }
+
     /// True if [`Self::take`] gives the value back: everything but strings, DESC included.
     pub fn is_decodable(&self) -> bool {
         fixed_width(&self.kind).is_some()
@@ -201,17 +218,21 @@ fn append_string(kind: &ColumnType, prefix: Option<u32>, bytes: &[u8], out: &mut
     };
     let start = out.len();
     collation.append_weights(bytes, out);
-    let zeros = out[start..].iter().filter(|byte| **byte == 0).count();
-    if zeros > 0 {
+    if out[start..].contains(&0) {
         let weights = out.split_off(start);
-        for byte in weights {
-            out.push(byte);
-            if byte == 0 {
-                out.push(0xFF);
-            }
-        }
+        append_escaped(&weights, out);
     }
     out.extend_from_slice(&[0, 0]);
+}
+
+/// Weights with what tells a zero from the end.
+fn append_escaped(weights: &[u8], out: &mut Vec<u8>) {
+    for byte in weights {
+        out.push(*byte);
+        if *byte == 0 {
+            out.push(0xFF);
+        }
+    }
 }
 
 /// The first `count` characters (bytes for `binary`).

@@ -19,9 +19,7 @@ enum Way {
 fn way(access: &Access) -> Way {
     if access.is_full() {
         Way::Whole
-    } else if access.ranges.len() > 1
-        || access.ranges.iter().any(|range| range.lower.is_some() || range.upper.is_some())
-    {
+    } else if access.ranges.len() > 1 || access.ranges.iter().any(|range| range.is_bounded()) {
         Way::Ranges
     } else {
         Way::Values

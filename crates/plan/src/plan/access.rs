@@ -94,8 +94,16 @@ impl Parts {
 
     fn add(&mut self, table: &Table, key: usize, bounds: &Bounds) {
         for (column, bound) in bounds {
-            let parts = table.keys()[key].parts.iter().zip(&mut self.0);
-            parts.filter(|(part, _)| part.column == *column).for_each(|(_, known)| known.add(bound));
+            let parts = table.keys()[key].parts.iter().zip(&table.key_parts[key]).zip(&mut self.0);
+            for ((_, codec), known) in parts.filter(|((part, _), _)| part.column == *column) {
+                match &bound.like {
+                    // A pattern says something of texts in its own order.
+                    Some(like) if codec.kind.collation() != Some(like.operand.collation) => {
+                        known.add(&Bound { like: None, ..bound.clone() });
+                    }
+                    _ => known.add(bound),
+                }
+            }
         }
     }
 
@@ -104,7 +112,7 @@ impl Parts {
         let mut parts = self.0.into_iter();
         let equal: Vec<Operand> = parts.by_ref().take(equal).filter_map(|bound| bound.equal).collect();
         let next = parts.next().unwrap_or_default();
-        KeyRange { equal, lower: next.lower, upper: next.upper }
+        KeyRange { equal, lower: next.lower, upper: next.upper, like: next.like }
     }
 }
 

@@ -100,7 +100,8 @@ impl<'a> TableSize<'a> {
     }
 
     fn guessed(&self, index: Option<IndexId>, range: &KeyRange) -> f64 {
-        let sides = usize::from(range.lower.is_some()) + usize::from(range.upper.is_some());
+        let ends = usize::from(range.lower.is_some()) + usize::from(range.upper.is_some());
+        let sides = ends.max(usize::from(range.is_bounded()));
         let each = match (range.equal.len(), index) {
             (0, _) | (_, None) if sides > 0 => self.rows / 2.0,
             (0, _) | (_, None) => self.rows,

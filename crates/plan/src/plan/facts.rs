@@ -10,7 +10,7 @@ use turnstile_syntax::ast::IsTest;
 use turnstile_values::collation::Collation;
 use turnstile_values::value::Value;
 
-use super::query::Operand;
+use super::query::{Operand, Pattern};
 
 /// Most alternatives of a fact, and most ranges that one access makes of them.
 pub const ALTERNATIVES_MAX: usize = 20_000;
@@ -24,6 +24,8 @@ pub struct Bound {
     pub lower: Option<(Operand, bool)>,
     /// Below; true: or equal.
     pub upper: Option<(Operand, bool)>,
+    /// Found by this pattern.
+    pub like: Option<Pattern>,
 }
 
 impl Bound {
@@ -42,16 +44,20 @@ impl Bound {
         if self.upper.is_none() {
             self.upper.clone_from(&other.upper);
         }
+        if self.like.is_none() {
+            self.like.clone_from(&other.like);
+        }
     }
 
     /// Sides that it bounds, where it is no equality.
     pub fn sides(&self) -> usize {
-        usize::from(self.lower.is_some()) + usize::from(self.upper.is_some())
+        let ends = usize::from(self.lower.is_some()) + usize::from(self.upper.is_some());
+        ends.max(usize::from(self.like.is_some()))
     }
 
     fn operands(&self) -> impl Iterator<Item = &Operand> {
         let ends = self.lower.iter().chain(&self.upper).map(|(operand, _)| operand);
-        self.equal.iter().chain(ends)
+        self.equal.iter().chain(ends).chain(self.like.iter().map(|pattern| &pattern.operand))
     }
 }
 
@@ -119,7 +125,7 @@ impl FactFinder<'_> {
             Expr::Between { operand, low, high, collation, negated: false } => {
                 let Some(column) = self.column(operand) else { return };
                 let end = |expr| self.operand(expr, *collation, false).map(|operand| (operand, true));
-                let bound = Bound { equal: None, lower: end(low), upper: end(high) };
+                let bound = Bound { lower: end(low), upper: end(high), ..Bound::default() };
                 if bound.sides() > 0 {
                     into.push(Fact::new(vec![vec![(column, bound)]]));
                 }
@@ -139,6 +145,19 @@ impl FactFinder<'_> {
                     null_safe: true,
                 };
                 into.extend(self.column(operand).map(|column| Fact::new(vec![vec![(column, equal(null))]])));
+            }
+            Expr::Like { operand, pattern, escape, collation, negated: false } => {
+                let Some(column) = self.column(operand) else { return };
+                let escape = match escape.as_deref() {
+                    None => None,
+                    Some(Expr::Literal(Value::Str(text))) if text.chars().count() == 1 => text.chars().next(),
+                    Some(_) => return,
+                };
+                let operand = self.operand(pattern, *collation, false);
+                into.extend(operand.map(|operand| {
+                    let bound = Bound { like: Some(Pattern { operand, escape }), ..Bound::default() };
+                    Fact::new(vec![vec![(column, bound)]])
+                }));
             }
             Expr::Or(list) => into.extend(self.alternatives(list).map(Fact::new)),
             _ => {}

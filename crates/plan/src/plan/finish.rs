@@ -121,8 +121,7 @@ fn note_steps(steps: &[JoinStep], used: &mut BTreeSet<usize>) {
             Source::Group(inner) => note_steps(inner, used),
             Source::Table(source) => {
                 for range in source.also.iter().chain([&source.access]).flat_map(|access| &access.ranges) {
-                    let bounds = range.lower.iter().chain(&range.upper).map(|(operand, _)| operand);
-                    range.equal.iter().chain(bounds).for_each(|operand| note(&operand.expr, used));
+                    range.operands().for_each(|operand| note(&operand.expr, used));
                 }
             }
             Source::Lateral(plan) | Source::Expanded(plan, _) => {

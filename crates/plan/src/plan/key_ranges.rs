@@ -9,10 +9,12 @@ use std::ops::Bound;
 
 use turnstile_catalog::dictionary::Table;
 use turnstile_expr::expr::{EvalContext, Row};
+use turnstile_values::collation::literal_front;
 use turnstile_values::error::SqlResult;
 use turnstile_values::key_codec::{KeyPart, SearchValue, after_prefix, search_value};
+use turnstile_values::value::Value;
 
-use super::query::{Access, KeyRange, Operand};
+use super::query::{Access, KeyRange, Operand, Pattern};
 
 /// An interval of keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -106,8 +108,29 @@ fn one(
         Some(part) if range.lower.is_some() || range.upper.is_some() => {
             between(prefix, part, range, row, context)
         }
+        Some(part) if let Some(pattern) = &range.like => begun(prefix, part, pattern, row, context),
         _ => Ok(Some(starting_with(prefix, whole))),
     }
+}
+
+/// Keys of texts that a pattern of LIKE can find.
+fn begun(
+    mut prefix: Vec<u8>,
+    part: &KeyPart,
+    pattern: &Pattern,
+    row: &dyn Row,
+    context: &EvalContext<'_>,
+) -> SqlResult<Option<ByteRange>> {
+    let Pattern { operand, escape } = pattern;
+    match operand.expr.eval(row, context)? {
+        Value::Null => return Ok(None),
+        Value::Str(text) if part.kind.collation() == Some(operand.collation) => {
+            let front = literal_front(operand.collation, text.as_bytes(), *escape);
+            part.append_front(&front, &mut prefix);
+        }
+        _ => {}
+    }
+    Ok(Some(starting_with(prefix, false)))
 }
 
 fn starting_with(prefix: Vec<u8>, point: bool) -> ByteRange {

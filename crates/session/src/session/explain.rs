@@ -269,7 +269,7 @@ fn table_line(source: &TableSource) -> Line {
     }
     let range = &access.ranges[0];
     let constant = range.equal.iter().all(|operand| operand.expr.columns().is_empty());
-    let bounded = range.lower.is_some() || range.upper.is_some();
+    let bounded = range.is_bounded();
     line.kind = match () {
         () if access.is_full() => "index",
         () if access.ranges.len() > 1 || bounded => "range",

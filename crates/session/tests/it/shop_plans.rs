@@ -9,7 +9,7 @@ use super::{block_on, run, session};
 /// 20,000 orders, oldest first. Some 18,000 wait (status 4), the last five are
 /// returned (7), the others are done; each of 1,000 users has 20.
 /// Stock is kept by warehouse and item; of each text of a page there is one.
-const SHOP: [&str; 8] = [
+const SHOP: [&str; 10] = [
     "CREATE TABLE n (i INT PRIMARY KEY)",
     "INSERT INTO n WITH RECURSIVE c AS (SELECT 0 AS i UNION ALL SELECT i + 1 FROM c WHERE i < 199) SELECT i FROM c",
     "CREATE TABLE orders (id INT PRIMARY KEY, status TINYINT NOT NULL, user_id INT NOT NULL, created DATETIME NOT NULL, \
@@ -21,6 +21,8 @@ const SHOP: [&str; 8] = [
     "CREATE TABLE posts (id INT PRIMARY KEY, kind INT NOT NULL, at INT NOT NULL, title VARCHAR(40), KEY (kind, at))",
     "INSERT INTO posts SELECT a.i * 100 + b.i, b.i % 3, a.i * 100 + b.i, CONCAT('post ', a.i) FROM n AS a JOIN n AS b \
      ON a.i < 100 AND b.i < 100",
+    "CREATE TABLE titled (id INT PRIMARY KEY, kind INT, title VARCHAR(40), KEY (kind, title), KEY (title(6)))",
+    "INSERT INTO titled SELECT id, kind, title FROM posts",
 ];
 
 /// A change, and how many rows it may lock.
@@ -55,7 +57,7 @@ const CHANGES: [(&str, u64); 15] = [
 ];
 
 /// A read, and how many rows it may look at.
-const READS: [(&str, u64); 13] = [
+const READS: [(&str, u64); 15] = [
     ("SELECT id FROM orders WHERE status = 4 ORDER BY created LIMIT 5", 10),
     ("SELECT note FROM orders WHERE status = 4 AND user_id = 28", 21),
     ("SELECT quantity FROM stock WHERE (w, i) IN ((1, 2), (3, 4), (5, 6))", 6),
@@ -66,6 +68,9 @@ const READS: [(&str, u64); 13] = [
     ),
     ("SELECT COUNT(*) FROM orders WHERE created < '2026-01-01 01:00:00' AND status = 4", 61),
     ("SELECT id FROM orders WHERE user_id IN (1, 2, 3)", 64),
+    // A search box.
+    ("SELECT id FROM titled WHERE title LIKE 'POST 42%' AND kind = 1", 40),
+    ("SELECT COUNT(*) FROM titled WHERE title LIKE 'post 7'", 1101),
     // Queries in queries.
     ("SELECT note FROM orders WHERE user_id IN (SELECT i FROM n WHERE i < 3)", 130),
     ("SELECT d.note FROM (SELECT * FROM orders) AS d WHERE d.user_id = 28 AND d.status = 4", 21),
@@ -120,7 +125,7 @@ fn a_shop_reads_and_locks_what_it_must() {
     run(&mut shop, "SET GLOBAL innodb_stats_auto_recalc = OFF");
     SHOP.iter().for_each(|text| assert!(run(&mut shop, text).starts_with("ok"), "{text}"));
     check(&mut shop, "before ANALYZE");
-    run(&mut shop, "ANALYZE TABLE orders, stock, posts");
+    run(&mut shop, "ANALYZE TABLE orders, stock, posts, titled");
     check(&mut shop, "after ANALYZE");
     let second = block_on(Database::open(engine)).unwrap();
     check(&mut session(&second), "after a restart");

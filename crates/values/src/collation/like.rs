@@ -265,6 +265,22 @@ fn next_element(pattern: &[u8], escape: Option<char>, step: fn(&[u8]) -> Option<
     }
 }
 
+/// The characters that a pattern begins with before its first `%` or `_`.
+pub fn literal_front(collation: Collation, pattern: &[u8], escape: Option<char>) -> Vec<u8> {
+    let step = if collation == Collation::Binary { first_byte } else { first_character };
+    let mut front = Vec::new();
+    let mut rest = pattern;
+    while let Element::Literal(literal, used) = next_element(rest, escape, step) {
+        if collation == Collation::Binary {
+            front.push(literal as u8);
+        } else {
+            front.extend_from_slice(literal.encode_utf8(&mut [0; 4]).as_bytes());
+        }
+        rest = &rest[used..];
+    }
+    front
+}
+
 fn first_byte(text: &[u8]) -> Option<(char, usize)> {
     text.first().map(|byte| (char::from(*byte), 1))
 }

@@ -176,6 +176,19 @@ impl Rules {
         }
     }
 
+    /// Appends bytes that the keys of all strings which begin with `text`, character by character, begin
+    /// with. None are appended where a character weighs by what stands behind it.
+    pub(super) fn append_front(&self, text: &[u8], out: &mut Vec<u8>) {
+        let level = &self.levels[0];
+        if level.contracts {
+            return;
+        }
+        // How a space is marked depends on what follows it.
+        for weight in Weights::new(text, level).take_while(|weight| Some(*weight) != self.pad) {
+            self.append_weight(weight, out);
+        }
+    }
+
     /// Appends the weights as WEIGHT_STRING shows them: no fourth level of a text without kana.
     pub(super) fn append_shown(&self, text: &[u8], out: &mut Vec<u8>) {
         for (nth, level) in self.levels.iter().enumerate() {

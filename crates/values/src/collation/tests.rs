@@ -358,6 +358,47 @@ fn like_patterns() {
     );
 }
 
+/// Whatever LIKE finds by `text%` has a key that begins with the front of `text`, under every collation.
+#[test]
+fn keys_begin_with_the_front_of_a_pattern() {
+    let letters: Vec<char> = "abcABC\u{e4}\u{c4}\u{df}lLhcdzZ \t\u{1}!-'9\u{43f}\u{41f}\u{3b1}\u{3ac}\u{304b}\u{30ab}\u{30fc}\u{65e5}\u{ac00}\u{e01}\u{e40}\u{301}\u{1f600}\u{ad}i\u{131}\u{130}I"
+        .chars()
+        .collect();
+    let mut state = 7u64;
+    let mut next = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    for collation in Collation::all() {
+        let mut found = 0;
+        for _ in 0..300 {
+            let front: Vec<char> = (0..1 + next(4)).map(|_| letters[next(letters.len())]).collect();
+            let text: String = front.iter().collect();
+            let mut key = Vec::new();
+            collation.append_front(text.as_bytes(), &mut key);
+            // Each character by itself or another that may be equal, and something behind them.
+            let mut other = String::new();
+            for one in &front {
+                other.push(if next(2) == 0 { *one } else { letters[next(letters.len())] });
+            }
+            (0..next(4)).for_each(|_| other.push(letters[next(letters.len())]));
+            let pattern: String = front.iter().flat_map(|one| ['|', *one]).chain(['%']).collect();
+            let held = &mut crate::context::Held::free();
+            if like(collation, other.as_bytes(), pattern.as_bytes(), Some('|'), held).unwrap() {
+                let mut weights = Vec::new();
+                collation.append_weights(other.as_bytes(), &mut weights);
+                assert!(weights.starts_with(&key), "{}: {other:?} by {text:?}", collation.name());
+                found += 1;
+            }
+        }
+        assert!(found > 20, "{}: {found}", collation.name());
+    }
+    let mut key = Vec::new();
+    Collation::DEFAULT.append_front(b"ab", &mut key);
+    assert_eq!(key.len(), 4);
+    assert_eq!(literal_front(Collation::DEFAULT, b"a|%b_c%", Some('|')), b"a%b");
+}
+
 #[test]
 fn names_and_numbers() {
     assert_eq!(Collation::by_name("UTF8_GENERAL_CI"), Some(Collation::Utf8mb3GeneralCi));

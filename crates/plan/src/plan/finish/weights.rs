@@ -22,8 +22,9 @@ pub(super) fn note(source: &mut TableSource) {
         return;
     }
     let by_key = source.access.key.is_some() && !source.access.is_full();
-    // With one key to read by there is nothing to choose.
-    if by_key && offers.len() < 2 && source.wanted.is_none() {
+    // With one key to read by there is nothing to choose; but a pattern may begin with anything.
+    let by_pattern = source.access.ranges.iter().any(|range| range.like.is_some());
+    if by_key && !by_pattern && offers.len() < 2 && source.wanted.is_none() {
         return;
     }
     if by_key && source.counted {

@@ -87,15 +87,12 @@ impl Access {
 
     /// Its bounds are the same for all rows of a statement.
     pub fn is_fixed(&self) -> bool {
-        let ends =
-            |range: &KeyRange| range.lower.iter().chain(&range.upper).all(|(one, _)| one.expr.is_constant());
-        self.ranges.iter().all(|range| range.equal.iter().all(|one| one.expr.is_constant()) && ends(range))
+        self.ranges.iter().flat_map(KeyRange::operands).all(|one| one.expr.is_constant())
     }
 
     /// Its bounds can be worked out before any row is read, and cheaply.
     pub fn is_known(&self) -> bool {
-        let ends = |range: &KeyRange| range.lower.iter().chain(&range.upper).all(|(one, _)| one.is_known());
-        self.ranges.iter().all(|range| range.equal.iter().all(Operand::is_known) && ends(range))
+        self.ranges.iter().flat_map(KeyRange::operands).all(Operand::is_known)
     }
 }
 
@@ -108,12 +105,34 @@ pub struct KeyRange {
     pub lower: Option<(Operand, bool)>,
     /// The next part is below this; true: or equal.
     pub upper: Option<(Operand, bool)>,
+    /// The next part begins as this pattern does; heeded where it has no bounds.
+    pub like: Option<Pattern>,
+}
+
+/// A pattern of LIKE.
+#[derive(Debug, Clone)]
+pub struct Pattern {
+    /// The pattern, and the collation it is matched by.
+    pub operand: Operand,
+    /// The character before what is meant as it is.
+    pub escape: Option<char>,
 }
 
 impl KeyRange {
+    /// It bounds the part behind the equal ones.
+    pub fn is_bounded(&self) -> bool {
+        self.lower.is_some() || self.upper.is_some() || self.like.is_some()
+    }
+
+    /// What the parts are compared with.
+    pub fn operands(&self) -> impl Iterator<Item = &Operand> {
+        let ends = self.lower.iter().chain(&self.upper).map(|(operand, _)| operand);
+        self.equal.iter().chain(ends).chain(self.like.iter().map(|pattern| &pattern.operand))
+    }
+
     /// It bounds nothing.
     pub fn is_unbounded(&self) -> bool {
-        self.equal.is_empty() && self.lower.is_none() && self.upper.is_none()
+        self.equal.is_empty() && !self.is_bounded()
     }
 }
 

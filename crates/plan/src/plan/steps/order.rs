@@ -7,12 +7,13 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 use turnstile_catalog::dictionary::Table;
 
-use super::super::access;
-use super::super::facts::Fact;
+use super::super::access::{self, Choice};
+use super::super::facts::{Bound, Fact};
 use super::super::from::PendingKind;
 use super::super::query::{Access, CommonRows, KeyRange};
 use super::part::Part;
@@ -97,6 +98,32 @@ struct Weighed<'w> {
     facts: Vec<(&'w Fact, u64)>,
     tested: Vec<Tested<'w>>,
     reaches: RefCell<FxHashMap<u64, Reach>>,
+    /// By the facts that were used.
+    choices: RefCell<HashMap<Vec<usize>, Rc<Choice>>>,
+}
+
+impl Weighed<'_> {
+    /// Facts that can be used behind these parts. Of several that set one column equal to columns of others
+    /// one is enough.
+    fn usable(&self, placed: u64) -> Vec<usize> {
+        let mut equal: Vec<usize> = Vec::new();
+        let mut used = Vec::new();
+        for (at, (fact, needs)) in
+            self.facts.iter().enumerate().filter(|(_, (_, needs))| needs & !placed == 0)
+        {
+            if *needs != 0
+                && let [bounds] = fact.any_of.as_slice()
+                && let [(column, Bound { equal: Some(_), .. })] = bounds.as_slice()
+            {
+                if equal.contains(column) {
+                    continue;
+                }
+                equal.push(*column);
+            }
+            used.push(at);
+        }
+        used
+    }
 }
 
 /// Weighs the parts of one join.
@@ -149,6 +176,7 @@ impl<'w, 'b, 'a, 'p> Weights<'w, 'b, 'a, 'p> {
                     })
                     .collect(),
                 reaches: RefCell::default(),
+                choices: RefCell::default(),
             }
         });
         Weights { planner, parts: weighed.collect(), first: !inside && planner.filled.is_empty() }
@@ -275,14 +303,18 @@ impl<'w, 'b, 'a, 'p> Weights<'w, 'b, 'a, 'p> {
         };
         let locks = self.planner.locks(*place);
         let choice = |placed: u64| {
-            let usable = weighed.facts.iter().filter(|(_, needs)| needs & !placed == 0);
-            let facts: Vec<&Fact> = usable.map(|(fact, _)| *fact).collect();
-            let dives = self.planner.block.context.dives();
-            let merges = self.planner.block.context.ways.merges;
-            access::choose(table, &facts, &|key| !forbidden.contains(&key), (locks, merges), dives)
+            let used = weighed.usable(placed);
+            let mut choices = weighed.choices.borrow_mut();
+            let choose = |used: &Vec<usize>| {
+                let facts: Vec<&Fact> = used.iter().map(|at| weighed.facts[*at].0).collect();
+                let context = self.planner.block.context;
+                let allowed = |key| !forbidden.contains(&key);
+                access::choose(table, &facts, &allowed, (locks, context.ways.merges), context.dives())
+            };
+            choices.entry(used).or_insert_with_key(|used| Rc::new(choose(used))).clone()
         };
-        let best = choice(placed).best;
-        let fixed = choice(0);
+        let chosen = choice(placed);
+        let (best, fixed) = (&chosen.best, choice(0));
         let mut counted: Vec<(Vec<usize>, f64)> = fixed
             .offers
             .iter()
@@ -295,7 +327,7 @@ impl<'w, 'b, 'a, 'p> Weights<'w, 'b, 'a, 'p> {
             return Reach { rows, looked_up: Way { once: best.cost, each: 0.0 }, hashed: None };
         }
         let is_fixed = best.access.is_fixed();
-        let alone = if is_fixed { best.clone() } else { fixed.best };
+        let alone = if is_fixed { best } else { &fixed.best };
         let looked_up = match is_fixed && !locks {
             true => Way { once: best.cost, each: best.rows * KEPT },
             false => Way { once: 0.0, each: SEEK + best.cost },
@@ -370,8 +402,7 @@ impl Sequence {
 /// Columns that a key's ranges are about.
 fn used_columns(table: &Table, access: &Access) -> Vec<usize> {
     let Some(key) = access.key else { return Vec::new() };
-    let bounded = |range: &KeyRange| range.lower.is_some() || range.upper.is_some();
-    let used = |range: &KeyRange| range.equal.len() + usize::from(bounded(range));
+    let used = |range: &KeyRange| range.equal.len() + usize::from(range.is_bounded());
     let used = access.ranges.iter().map(used).min().unwrap_or(0);
     table.keys()[key].parts.iter().take(used).map(|part| part.column).collect()
 }

@@ -20,7 +20,7 @@ pub struct Level {
     /// Weight 0 in the table is none at all.
     pub(super) skips_zero: bool,
     /// A character's weight may depend on the ones before it.
-    contracts: bool,
+    pub(super) contracts: bool,
 }
 
 impl Level {
