@@ -3,6 +3,7 @@
 
 mod accounts;
 mod empty;
+mod estimates;
 mod extensions;
 mod foreign_keys;
 mod layout;
@@ -85,6 +86,8 @@ pub enum VirtualTable {
     TablePrivileges,
     ColumnPrivileges,
     MysqlGlobalGrants,
+    MysqlTableStats,
+    MysqlIndexStats,
     MysqlRoleEdges,
     MysqlDefaultRoles,
     ApplicableRoles,
@@ -139,6 +142,7 @@ impl VirtualTable {
             .chain(foreign_keys::SHAPES)
             .chain(privileges::SHAPES)
             .chain(roles::SHAPES)
+            .chain(estimates::SHAPES)
             .map(|(table, _)| *table);
         let empty = (0..empty::TABLES.len()).map(VirtualTable::Empty);
         let uninstrumented = (0..uninstrumented::TABLES.len()).map(VirtualTable::Uninstrumented);
@@ -164,7 +168,8 @@ impl VirtualTable {
             .chain(shapes::SHAPES)
             .chain(foreign_keys::SHAPES)
             .chain(privileges::SHAPES)
-            .chain(roles::SHAPES);
+            .chain(roles::SHAPES)
+            .chain(estimates::SHAPES);
         all.find(|(table, _)| *table == self).map_or(("", &[]), |(_, shape)| *shape)
     }
 
@@ -183,6 +188,8 @@ impl VirtualTable {
             | V::MysqlTablesPriv
             | V::MysqlColumnsPriv
             | V::MysqlGlobalGrants
+            | V::MysqlTableStats
+            | V::MysqlIndexStats
             | V::MysqlRoleEdges
             | V::MysqlDefaultRoles
             | V::MysqlEmpty(_) => "mysql",

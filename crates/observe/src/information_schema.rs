@@ -19,6 +19,7 @@ use turnstile_values::value::Value;
 
 mod accounts;
 pub mod catalog;
+mod estimates;
 mod extensions;
 mod foreign_keys;
 mod locks;
@@ -145,6 +146,8 @@ fn listed(table: VirtualTable, db: &Catalog, session: &SessionState) -> SqlResul
         V::TablePrivileges => privileges::table_privileges(db, session),
         V::ColumnPrivileges => privileges::column_privileges(db, session),
         V::MysqlGlobalGrants => accounts::global_grants(db),
+        V::MysqlTableStats => estimates::of_tables(db, session),
+        V::MysqlIndexStats => estimates::of_keys(db, session),
         V::MysqlRoleEdges => roles::edges(db),
         V::MysqlDefaultRoles => roles::defaults(db),
         V::ApplicableRoles => roles::applicable(db, session),

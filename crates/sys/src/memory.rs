@@ -137,12 +137,20 @@ mod tests {
         let free = space().unwrap().free_bytes().unwrap();
         let taken: Vec<u8> = Vec::with_capacity((free - besides) as usize - 24 * MIB);
         assert!(has_room(1 << 20) && !has_room(64 << 20), "{:?}", space().unwrap().free_bytes());
-        let asking = std::thread::spawn(|| (0..50_000).filter(|_| has_room(1)).count());
+        let asking = std::thread::spawn(|| {
+            let found = (0..50_000).filter(|_| has_room(1)).count();
+            // On a busy machine the other may have stood in the middle of an allocation all that time.
+            let later = |_| {
+                std::thread::yield_now();
+                has_room(1)
+            };
+            found > 0 || (0..1_000_000).any(later)
+        });
         let mut refused = 0;
         while !asking.is_finished() {
             refused += usize::from(!can_reserve(16 << 20) || !can_reserve(100 << 20));
         }
-        assert!(asking.join().unwrap() > 0, "there is room whenever nothing else is held");
+        assert!(asking.join().unwrap(), "there is room whenever nothing else is held");
         assert_eq!(refused, 0, "allocations found no room while somebody asked whether there is any");
         drop(black_box(taken));
     }

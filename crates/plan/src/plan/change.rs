@@ -19,7 +19,7 @@ use turnstile_values::types::ColumnType;
 use super::block::{Block, PlanContext};
 use super::foreign_key::{self, ForeignPlan};
 use super::point::PointShape;
-use super::query::{JoinStep, OrderKey, QueryPlan, SelectPlan, Source, Subquery};
+use super::query::{JoinStep, OrderKey, QueryPlan, SelectPlan, Subquery, each_table};
 use super::scope::ScopeTable;
 use super::select::limit_plan;
 use super::steps::{Condition, Planned, StepPlanner, join_queries};
@@ -391,21 +391,10 @@ fn with_queries(
 }
 
 /// Rows that are changed are wanted whole.
-fn need_all(steps: &mut [super::query::JoinStep]) {
-    for step in steps {
-        match &mut step.source {
-            Source::Table(source) => {
-                source.needed = (0..source.table.columns().len()).collect();
-                source.numbers = source.table.primary().is_none();
-                source.covering = false;
-            }
-            Source::Group(inner) => need_all(inner),
-            Source::Derived(_)
-            | Source::Distinct(_)
-            | Source::Lateral(_)
-            | Source::Expanded(..)
-            | Source::Common(_)
-            | Source::Virtual(_) => {}
-        }
-    }
+fn need_all(steps: &mut [JoinStep]) {
+    each_table(steps, &mut |source, _| {
+        source.needed = (0..source.table.columns().len()).collect();
+        source.numbers = source.table.primary().is_none();
+        source.covering = false;
+    });
 }

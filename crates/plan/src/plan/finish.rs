@@ -14,6 +14,7 @@ use turnstile_values::types::ColumnType;
 use super::block::PlanContext;
 use super::query::{
     Access, Costed, Filter, JoinStep, KeyRange, OrderKey, SelectPlan, Source, Subquery, TableSource,
+    each_table,
 };
 
 /// Completes a plan.
@@ -37,23 +38,7 @@ pub fn finish(plan: &mut SelectPlan, context: &PlanContext<'_>) {
         }
     }
     deliver(&mut plan.steps, &used);
-    weigh(&mut plan.steps);
-}
-
-/// Notes what is asked again before the plan is run for other values.
-fn weigh(steps: &mut [JoinStep]) {
-    for step in steps {
-        match &mut step.source {
-            Source::Group(inner) => weigh(inner),
-            Source::Table(source) => weights::note(source),
-            Source::Derived(_)
-            | Source::Distinct(_)
-            | Source::Lateral(_)
-            | Source::Expanded(..)
-            | Source::Common(_)
-            | Source::Virtual(_) => {}
-        }
-    }
+    each_table(&mut plan.steps, &mut |source, _| weights::note(source));
 }
 
 /// ORDER BY as it must come out of the first table: (tuple position, descending).
@@ -133,24 +118,12 @@ fn note_steps(steps: &[JoinStep], used: &mut BTreeSet<usize>) {
 }
 
 fn deliver(steps: &mut [JoinStep], used: &BTreeSet<usize>) {
-    for step in steps {
-        match &mut step.source {
-            Source::Group(inner) => deliver(inner, used),
-            Source::Table(source) => {
-                source.needed =
-                    used.range(step.base..step.base + step.columns).map(|at| at - step.base).collect();
-                if source.locking.is_none() {
-                    cover(source);
-                }
-            }
-            Source::Derived(_)
-            | Source::Distinct(_)
-            | Source::Lateral(_)
-            | Source::Expanded(..)
-            | Source::Common(_)
-            | Source::Virtual(_) => {}
+    each_table(steps, &mut |source, places| {
+        source.needed = used.range(places.clone()).map(|at| at - places.start).collect();
+        if source.locking.is_none() {
+            cover(source);
         }
-    }
+    });
 }
 
 /// Which columns entries of a key hold in a form that can be read back.

@@ -341,6 +341,23 @@ pub enum Source {
     Group(Vec<JoinStep>),
 }
 
+/// Calls `visit` for each table that steps read, those within groups among them, with its step's places.
+pub fn each_table(steps: &mut [JoinStep], visit: &mut dyn FnMut(&mut TableSource, std::ops::Range<usize>)) {
+    for step in steps {
+        let places = step.base..step.base + step.columns;
+        match &mut step.source {
+            Source::Group(inner) => each_table(inner, visit),
+            Source::Table(source) => visit(source, places),
+            Source::Derived(_)
+            | Source::Distinct(_)
+            | Source::Lateral(_)
+            | Source::Expanded(..)
+            | Source::Common(_)
+            | Source::Virtual(_) => {}
+        }
+    }
+}
+
 impl JoinStep {
     /// Whether it reads a table's whole tree, or that of one of its keys.
     pub fn reads_whole(&self) -> bool {

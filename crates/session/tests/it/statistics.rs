@@ -58,6 +58,19 @@ fn a_change_locks_the_rows_of_the_better_key() {
         seen,
         "by_both | 1 | 5\nby_both | 2 | 100\nby_status | 1 | 5\nby_user | 1 | 1000\nPRIMARY | 1 | 20000\n"
     );
+    let known = run(
+        &mut shop,
+        "SELECT table_name, n_rows, clustered_index_size > 10, last_update > NOW() - INTERVAL 1 DAY \
+         FROM mysql.innodb_table_stats WHERE database_name = 'test'",
+    );
+    assert_eq!(known, "orders | 20000 | 1 | 1\n");
+    let known = run(
+        &mut shop,
+        "SELECT index_name, stat_name, stat_value, stat_description FROM mysql.innodb_index_stats \
+         WHERE table_name = 'orders' AND index_name = 'by_both' AND stat_name LIKE 'n\\_diff%'",
+    );
+    assert_eq!(known, "by_both | n_diff_pfx01 | 5 | status\nby_both | n_diff_pfx02 | 100 | status,note\n");
+    assert!(run(&mut shop, "DELETE FROM mysql.innodb_index_stats").starts_with("error "));
     // 20 rows of the user, entries of their key and the gap behind them.
     let now = locked(&mut shop);
     assert!((20..=45).contains(&now), "{now} rows locked");

@@ -1,0 +1,37 @@
+//! `mysql.innodb_table_stats` and `mysql.innodb_index_stats`: what is known of the keys of tables.
+
+use super::{Shape, VirtualTable};
+
+/// The tables of this file.
+pub(super) const SHAPES: &[(VirtualTable, Shape)] = &[
+    (
+        VirtualTable::MysqlTableStats,
+        (
+            "innodb_table_stats",
+            &[
+                ("database_name", 's'),
+                ("table_name", 's'),
+                ("last_update", 'd'),
+                ("n_rows", 'n'),
+                ("clustered_index_size", 'n'),
+                ("sum_of_other_index_sizes", 'n'),
+            ],
+        ),
+    ),
+    (
+        VirtualTable::MysqlIndexStats,
+        (
+            "innodb_index_stats",
+            &[
+                ("database_name", 's'),
+                ("table_name", 's'),
+                ("index_name", 's'),
+                ("last_update", 'd'),
+                ("stat_name", 's'),
+                ("stat_value", 'n'),
+                ("sample_size", 'N'),
+                ("stat_description", 's'),
+            ],
+        ),
+    ),
+];
