@@ -107,6 +107,7 @@ fn translated(
         && query.locking.is_empty()
         && query.into.is_empty()
         && !inner.calc_found_rows
+        && !varying::query_varies(query)
         && !inner
             .items
             .iter()
