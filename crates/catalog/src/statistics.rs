@@ -178,11 +178,14 @@ impl Shared {
     }
 }
 
-/// Whether plans may be others: a number has changed by more than a tenth.
+/// Whether plans may be others: a number has changed by more than a tenth. The values of columns, which fewer
+/// rows tell, must be twice as many.
 fn is_other(one: &TableStatistics, other: &TableStatistics) -> bool {
     let far = |a: u64, b: u64| a.abs_diff(b) > a.min(b) / 10;
     let keys = || one.keys.iter().zip(&other.keys);
+    let twice = |a: u64, b: u64| a.max(b) > a.min(b).saturating_mul(2);
     far(one.rows, other.rows)
+        || one.columns.iter().zip(&other.columns).any(|(a, b)| twice(*a, *b))
         || one.keys.len() != other.keys.len()
         || keys()
             .any(|(a, b)| a.index != b.index || a.distinct.iter().zip(&b.distinct).any(|(a, b)| far(*a, *b)))

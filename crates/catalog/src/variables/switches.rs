@@ -78,13 +78,25 @@ pub struct Ways {
     /// A key that gives the order of a LIMIT is taken for one that finds fewer rows
     /// (`prefer_ordering_index`).
     pub reads_in_order: bool,
-    /// Rows are found by several keys of a table (`index_merge`, `index_merge_union`).
+    /// Rows are found by several keys of a table (`index_merge`, `index_merge_union` and
+    /// `index_merge_sort_union`).
     pub merges: bool,
+    /// Conditions that no key serves count for the order of a join (`condition_fanout_filter`).
+    pub weighs_conditions: bool,
+    /// Conditions are asked inside derived tables (`derived_condition_pushdown`).
+    pub asks_inside: bool,
 }
 
 impl Default for Ways {
     fn default() -> Ways {
-        Ways { hashes: true, joins_queries: true, reads_in_order: true, merges: true }
+        Ways {
+            hashes: true,
+            joins_queries: true,
+            reads_in_order: true,
+            merges: true,
+            weighs_conditions: true,
+            asks_inside: true,
+        }
     }
 }
 
@@ -97,7 +109,9 @@ impl Ways {
             hashes: is_on("block_nested_loop"),
             joins_queries: is_on("semijoin"),
             reads_in_order: is_on("prefer_ordering_index"),
-            merges: is_on("index_merge") && is_on("index_merge_union"),
+            merges: ["index_merge", "index_merge_union", "index_merge_sort_union"].into_iter().all(is_on),
+            weighs_conditions: is_on("condition_fanout_filter"),
+            asks_inside: is_on("derived_condition_pushdown"),
         }
     }
 }

@@ -276,7 +276,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "open_files_limit" Global admin uint(0, U32), "1048576", fixed, "Reported only.";
     "optimizer_prune_level" Both own int(0, 1), "1", inert, "No effect.";
     "optimizer_search_depth" Both own int(0, 62), "62", inert, "No effect.";
-    "optimizer_switch" Both own Kind::Switches(OPTIMIZER), "", live("catalog/src/variables/settings.rs"), "Which ways to run a query are allowed: block_nested_loop (hashing), semijoin, prefer_ordering_index, index_merge with index_merge_union. One that is never taken here is forbidden as well as allowed; a flag that forbids what is done all the same (materialization, use_index_extensions, hash_set_operations), or orders what is not there (use_invisible_indexes, hypergraph_optimizer), is kept with a warning.";
+    "optimizer_switch" Both own Kind::Switches(OPTIMIZER), "", live("catalog/src/variables/settings.rs"), "Which ways to run a query are allowed: block_nested_loop (hashing), semijoin, prefer_ordering_index, index_merge with index_merge_union and index_merge_sort_union, condition_fanout_filter, derived_condition_pushdown. One that is never taken here is forbidden as well as allowed; a flag that forbids what is done all the same (materialization, use_index_extensions, hash_set_operations), or orders what is not there (use_invisible_indexes, hypergraph_optimizer), is kept with a warning.";
     "optimizer_trace" Both own Kind::Switches(OPTIMIZER_TRACE), "", inert, "No effect.";
     "parser_max_mem_size" Both own uint(0, u64::MAX), "18446744073709551615", inert, "No effect.";
     "performance_schema" Global admin Kind::Bool, "ON", fixed, "Locks, waits, sessions, status and variables are there; statements are not instrumented.";

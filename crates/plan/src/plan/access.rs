@@ -54,7 +54,7 @@ pub fn choose(
     facts: &[&Fact],
     allowed: &dyn Fn(usize) -> bool,
     (locks, merges): (bool, bool),
-    dives: Option<Dives<'_>>,
+    dives: Dives<'_>,
 ) -> Choice {
     let size = TableSize::of(table, dives);
     let mut offers = Vec::new();
@@ -194,7 +194,17 @@ fn merged(
     most: f64,
 ) -> Option<Candidate> {
     let single: Vec<&Fact> = facts.iter().filter(|fact| fact.any_of.len() == 1).copied().collect();
-    let several = facts.iter().filter(|fact| (2..=MERGED_MAX).contains(&fact.any_of.len()));
+    // Where all are about the first part of one key, that key finds them.
+    let begins = |column: usize| {
+        let visible = table.keys().iter().enumerate().filter(|(nth, key)| key.visible && allowed(*nth));
+        visible.into_iter().any(|(_, key)| key.parts[0].column == column)
+    };
+    let in_all = |fact: &Fact, column: usize| {
+        fact.any_of.iter().all(|bounds| bounds.iter().any(|(other, _)| *other == column))
+    };
+    let serves =
+        |fact: &Fact| fact.any_of[0].iter().any(|(column, _)| begins(*column) && in_all(fact, *column));
+    let several = facts.iter().filter(|fact| (2..=MERGED_MAX).contains(&fact.any_of.len()) && !serves(fact));
     let mut best: Option<Candidate> = None;
     for fact in several {
         let mut found: Vec<Candidate> = Vec::new();

@@ -62,8 +62,8 @@ pub struct PlanContext<'a> {
 
 impl<'a> PlanContext<'a> {
     /// Whom the number of rows in a range is asked.
-    pub(super) fn dives(&self) -> Option<Dives<'a>> {
-        Some(Dives { engine: self.engine, eval: self.eval, limit: self.dive_limit })
+    pub(super) fn dives(&self) -> Dives<'a> {
+        Dives { engine: self.engine, eval: self.eval, limit: self.dive_limit }
     }
 }
 

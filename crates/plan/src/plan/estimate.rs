@@ -59,7 +59,7 @@ pub struct TableSize<'a> {
     /// Its rows, at least 1.
     pub rows: f64,
     known: Option<std::sync::Arc<TableStatistics>>,
-    dives: Option<Dives<'a>>,
+    dives: Dives<'a>,
 }
 
 /// Rows of an access, and whether its tree was asked.
@@ -72,7 +72,7 @@ pub struct Found {
 
 impl<'a> TableSize<'a> {
     /// Of a table, now.
-    pub fn of(table: &Table, dives: Option<Dives<'a>>) -> TableSize<'a> {
+    pub fn of(table: &Table, dives: Dives<'a>) -> TableSize<'a> {
         let known = table.counters.statistics.known();
         let rows = table.counters.rows.load(Ordering::Relaxed);
         // A table that nobody has looked at may have any number of rows.
@@ -91,7 +91,7 @@ impl<'a> TableSize<'a> {
         if access.unique {
             return Found { rows: access.ranges.len() as f64, asked: false };
         }
-        if let Some(rows) = self.dives.and_then(|dives| dives.rows(table, access)) {
+        if let Some(rows) = self.dives.rows(table, access) {
             return Found { rows, asked: true };
         }
         let index = access.key.map(|key| table.keys()[key].index);

@@ -158,8 +158,8 @@ fn cover(source: &mut TableSource) {
         Some(_) => {}
         None => {
             // The whole table is wanted: the smallest tree that has the columns will do.
-            let secondary = (0..table.keys().len())
-                .filter(|nth| !table.keys()[*nth].primary && table.keys()[*nth].visible);
+            let secondary =
+                (0..table.keys().len()).filter(|nth| !table.keys()[*nth].primary && source.may_use(*nth));
             let smallest =
                 secondary.filter(|nth| covers(*nth)).min_by_key(|nth| table.keys()[*nth].parts.len());
             if let Some(key) = smallest
@@ -204,7 +204,7 @@ fn use_order(
         let Some(reverse) = delivers(&table, key, &source.access.ranges, &order) else { continue };
         let readable = readable_columns(&table, key);
         let cheap = table.keys()[key].primary || needed.iter().all(|column| readable.contains(column));
-        if table.keys()[key].visible && (cheap || wanted.is_some()) {
+        if source.may_use(key) && (cheap || wanted.is_some()) {
             source.access =
                 Access { key: Some(key), ranges: vec![KeyRange::default()], reverse, unique: false };
             return true;
@@ -250,7 +250,7 @@ fn read_fewer(source: &mut TableSource, order: &[(usize, bool)], wanted: f64) ->
     let apart = source.table_rows / source.rows.max(1.0);
     let mut best: Option<(f64, Access)> = None;
     for key in 0..table.keys().len() {
-        if !table.keys()[key].visible || source.forbidden.contains(&key) {
+        if !source.may_use(key) {
             continue;
         }
         let offer = source.offers.iter().find(|offer| offer.access.key == Some(key));
@@ -326,7 +326,7 @@ fn extreme_by_index(plan: &mut SelectPlan) {
     let table = &source.table;
     let fits = |nth: &usize| {
         let first = &table.keys()[*nth].parts[0];
-        first.column == column && first.prefix.is_none() && table.keys()[*nth].visible
+        first.column == column && first.prefix.is_none() && source.may_use(*nth)
     };
     if let Some(key) = (0..table.keys().len()).find(fits) {
         let reverse = reverse != table.keys()[key].parts[0].descending;

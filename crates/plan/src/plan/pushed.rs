@@ -35,7 +35,7 @@ pub fn inside<'s>(context: &PlanContext<'_>, select: &'s Select) -> Asked<'s> {
 }
 
 fn put_all(context: &PlanContext<'_>, select: &Select) -> Option<(Vec<TableRef>, Option<Expr>)> {
-    let condition = select.condition.as_ref()?;
+    let condition = select.condition.as_ref().filter(|_| context.ways.asks_inside)?;
     if !select.from.iter().any(has_derived) {
         return None;
     }

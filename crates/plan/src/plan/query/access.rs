@@ -43,6 +43,13 @@ pub struct TableSource {
     pub wanted: Option<std::ops::RangeInclusive<f64>>,
 }
 
+impl TableSource {
+    /// Whether a key may be used: an invisible one, and one that hints forbid, may not.
+    pub fn may_use(&self, key: usize) -> bool {
+        self.table.keys()[key].visible && !self.forbidden.contains(&key)
+    }
+}
+
 impl std::fmt::Debug for TableSource {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("TableSource")

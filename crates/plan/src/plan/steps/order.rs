@@ -347,6 +347,9 @@ impl<'w, 'b, 'a, 'p> Weights<'w, 'b, 'a, 'p> {
         served: &[usize],
         counted: &[(Vec<usize>, f64)],
     ) -> f64 {
+        if !self.planner.block.context.ways.weighs_conditions {
+            return 1.0;
+        }
         let testable = weighed.tested.iter().filter(|one| one.others & !placed == 0);
         let within = |one: &Tested<'_>, columns: &[usize]| one.columns.iter().all(|at| columns.contains(at));
         let mut rest: Vec<&Tested<'_>> = testable.filter(|one| !within(one, served)).collect();
