@@ -11,7 +11,7 @@ use turnstile_catalog::dictionary::Table;
 
 use super::estimate::{Dives, TableSize};
 use super::facts::{ALTERNATIVES_MAX, Bound, Bounds, Fact};
-use super::query::{Access, KeyRange, Operand};
+use super::query::{Access, Candidate, KeyRange, Operand};
 
 /// Facts of several alternatives that one key looks at.
 const FACTS_MAX: usize = 64;
@@ -21,21 +21,6 @@ const FETCH: f64 = 1.5;
 
 /// The same where it is known how many there are.
 const FETCH_COUNTED: f64 = 2.5;
-
-/// A way to read a table.
-#[derive(Debug, Clone)]
-pub struct Candidate {
-    /// The ranges.
-    pub access: Access,
-    /// Those of other keys, where each finds some of the rows.
-    pub also: Vec<Access>,
-    /// Rows that it finds.
-    pub rows: f64,
-    /// What it costs: rows to look at.
-    pub cost: f64,
-    /// Rows are known by a look at the tree.
-    pub counted: bool,
-}
 
 /// What can be had of a table.
 #[derive(Debug)]

@@ -19,7 +19,7 @@ use turnstile_values::sink::ColumnMeta;
 use turnstile_values::types::ColumnType;
 use turnstile_values::value::to_double;
 
-pub use access::{Access, Costed, KeyRange, Operand, Pattern, TableSource};
+pub use access::{Access, Candidate, Costed, KeyRange, Operand, Pattern, TableSource};
 
 /// A query.
 #[derive(Debug)]

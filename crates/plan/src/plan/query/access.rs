@@ -7,8 +7,6 @@ use turnstile_engine::{LockWait, RowLock};
 use turnstile_expr::expr::Expr;
 use turnstile_values::collation::Collation;
 
-use super::super::access::Candidate;
-
 /// How a table is read.
 pub struct TableSource {
     /// The table.
@@ -57,6 +55,21 @@ impl std::fmt::Debug for TableSource {
             .field("access", &self.access)
             .finish()
     }
+}
+
+/// A way to read a table.
+#[derive(Debug, Clone)]
+pub struct Candidate {
+    /// The ranges.
+    pub access: Access,
+    /// Those of other keys, where each finds some of the rows.
+    pub also: Vec<Access>,
+    /// Rows that it finds.
+    pub rows: f64,
+    /// What it costs: rows to look at.
+    pub cost: f64,
+    /// Rows are known by a look at the tree.
+    pub counted: bool,
 }
 
 /// A way to read the table that was weighed by how many rows it finds.

@@ -13,7 +13,8 @@ const IMPLIED_MAX: usize = 200;
 /// Columns that are equal.
 struct Class {
     places: Vec<usize>,
-    collation: Collation,
+    /// By which they are, where they are texts.
+    collation: Option<Collation>,
 }
 
 /// What follows from conditions that all hold.
@@ -22,14 +23,19 @@ pub(super) fn implied(block: &Block<'_, '_>, conditions: &[Condition]) -> Vec<Ex
     let mut found = Vec::new();
     for class in &classes {
         for condition in conditions.iter().filter(|one| one.filter.subqueries.is_empty()) {
-            let Some((place, make)) = bounded(&condition.filter.expr) else { continue };
-            if class.places.contains(&place) {
+            let Some((place, by, make)) = bounded(&condition.filter.expr) else { continue };
+            // Texts that are equal by one collation are not by another.
+            if class.places.contains(&place) && class.collation.is_none_or(|own| own == by) {
                 found.extend(class.places.iter().filter(|other| **other != place).map(|other| make(*other)));
             }
         }
         if class.places.len() > 2 {
             for (nth, one) in class.places.iter().enumerate() {
-                found.extend(class.places[..nth].iter().map(|other| equal(*one, *other, class.collation)));
+                found.extend(
+                    class.places[..nth]
+                        .iter()
+                        .map(|other| equal(*one, *other, class.collation.unwrap_or(Collation::Binary))),
+                );
             }
         }
         if found.len() > IMPLIED_MAX {
@@ -65,15 +71,16 @@ fn classes(block: &Block<'_, '_>, conditions: &[Condition]) -> Vec<Class> {
         joined.into_iter().for_each(|class| places.extend(class.places));
         places.sort_unstable();
         places.dedup();
-        classes.push(Class { places, collation: *collation });
+        classes.push(Class { places, collation: first.collation() });
     }
     classes
 }
 
 type Make<'e> = Box<dyn Fn(usize) -> Expr + 'e>;
 
-/// The column that a condition bounds by constants, and the same condition of another column.
-fn bounded(condition: &Expr) -> Option<(usize, Make<'_>)> {
+/// The column that a condition bounds by constants, the collation it compares by, and the same condition of
+/// another column.
+fn bounded(condition: &Expr) -> Option<(usize, Collation, Make<'_>)> {
     let column = |expr: &Expr| match expr {
         Expr::Column(place) => Some(*place),
         _ => None,
@@ -86,14 +93,14 @@ fn bounded(condition: &Expr) -> Option<(usize, Make<'_>)> {
                     let (left, right) = (Box::new(Expr::Column(other)), right.clone());
                     Expr::Compare { op, left, right, collation }
                 };
-                return Some((place, Box::new(make)));
+                return Some((place, collation, Box::new(make)));
             }
             let place = column(right).filter(|_| left.is_constant())?;
             let make = move |other| {
                 let (left, right) = (left.clone(), Box::new(Expr::Column(other)));
                 Expr::Compare { op, left, right, collation }
             };
-            Some((place, Box::new(make)))
+            Some((place, collation, Box::new(make)))
         }
         Expr::InList { operand, list, collation, negated: false } if list.iter().all(Expr::is_constant) => {
             let make = move |other| Expr::InList {
@@ -102,7 +109,7 @@ fn bounded(condition: &Expr) -> Option<(usize, Make<'_>)> {
                 collation: *collation,
                 negated: false,
             };
-            Some((column(operand)?, Box::new(make)))
+            Some((column(operand)?, *collation, Box::new(make)))
         }
         Expr::Between { operand, low, high, collation, negated: false }
             if low.is_constant() && high.is_constant() =>
@@ -114,7 +121,7 @@ fn bounded(condition: &Expr) -> Option<(usize, Make<'_>)> {
                 collation: *collation,
                 negated: false,
             };
-            Some((column(operand)?, Box::new(make)))
+            Some((column(operand)?, *collation, Box::new(make)))
         }
         _ => None,
     }
