@@ -85,6 +85,8 @@ pub struct Ways {
     pub weighs_conditions: bool,
     /// Conditions are asked inside derived tables (`derived_condition_pushdown`).
     pub asks_inside: bool,
+    /// Derived tables that pass rows on are merged into who reads them (`derived_merge`).
+    pub merges_derived: bool,
 }
 
 impl Default for Ways {
@@ -96,6 +98,7 @@ impl Default for Ways {
             merges: true,
             weighs_conditions: true,
             asks_inside: true,
+            merges_derived: true,
         }
     }
 }
@@ -112,6 +115,7 @@ impl Ways {
             merges: ["index_merge", "index_merge_union", "index_merge_sort_union"].into_iter().all(is_on),
             weighs_conditions: is_on("condition_fanout_filter"),
             asks_inside: is_on("derived_condition_pushdown"),
+            merges_derived: is_on("derived_merge"),
         }
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use turnstile_catalog::dictionary::{Dictionary, Table};
 use turnstile_catalog::variables::Ways;
-use turnstile_engine::Engine;
+use turnstile_engine::{Engine, LockWait, RowLock};
 use turnstile_expr::expr::{self, EvalContext, Expr, Hold, ParameterKind, Resolver, Typed};
 use turnstile_syntax::ast::{self, FunctionCall};
 use turnstile_values::collation::Collation;
@@ -17,6 +17,7 @@ use turnstile_values::error::{SqlError, SqlResult};
 use turnstile_values::types::ColumnType;
 
 use super::estimate::Dives;
+use super::from::merged::JoinedBy;
 use super::parameters::Parameters;
 use super::query::{Aggregate, CommonPlan, Filter, Subquery, placed_at};
 use super::rollup;
@@ -61,6 +62,17 @@ pub struct PlanContext<'a> {
 }
 
 impl<'a> PlanContext<'a> {
+    /// For a statement that changes rows: what it reads by way of a derived table is read before it changes
+    /// any.
+    pub(super) fn without_merging(&self) -> PlanContext<'a> {
+        PlanContext { ways: Ways { merges_derived: false, ..self.ways }, ..*self }
+    }
+
+    /// What is locked where no clause says anything of it.
+    pub(super) fn lock_of_reads(&self) -> Option<(RowLock, LockWait)> {
+        self.locks_reads.then_some((RowLock::Shared, LockWait::Wait))
+    }
+
     /// Whom the number of rows in a range is asked.
     pub(super) fn dives(&self) -> Dives<'a> {
         Dives { engine: self.engine, eval: self.eval, limit: self.dive_limit }
@@ -85,6 +97,12 @@ pub struct Block<'a, 'p> {
     pub seen_subqueries: Seen<ast::Expr, (Sight, Vec<Typed>)>,
     /// Aggregates that have a place.
     pub seen_aggregates: Seen<FunctionCall, Typed>,
+    /// Derived tables are merged into the block: it is no change's.
+    pub merges: bool,
+    /// What is read of FROM now is the optional side of an outer join.
+    pub reads_optional: bool,
+    /// What it joins its tables by.
+    pub joined_by: JoinedBy,
     /// Of an INSERT, or of an UPDATE or DELETE of one table: MySQL reads no texts beside dates as days there.
     pub changes_one_table: bool,
     /// Keys of GROUP BY, aliases and positions replaced.
@@ -109,6 +127,9 @@ impl<'a, 'p> Block<'a, 'p> {
             aggregates: Vec::new(),
             target: None,
             inserted_base: None,
+            merges: false,
+            reads_optional: false,
+            joined_by: JoinedBy::default(),
             changes_one_table: false,
             seen_subqueries: Seen::default(),
             seen_aggregates: Seen::default(),

@@ -210,6 +210,7 @@ struct Rows<'q> {
 
 /// Plans UPDATE.
 pub fn plan_update(context: &PlanContext<'_>, update: &ast::Update) -> SqlResult<ChangePlan> {
+    let context = &context.without_merging();
     let Some(with) = &update.with else { return plan_update_body(context, update) };
     let common = with::plan(context, with, None)?;
     plan_update_body(&PlanContext { common: &common, ..*context }, update)
@@ -297,7 +298,7 @@ fn plan_rows(
     rows: &Rows<'_>,
     targets: &[ChangeTarget],
 ) -> SqlResult<SelectPlan> {
-    let on = joined.conditions.iter().map(|one| Condition::bind_on(block, one));
+    let on = joined.conditions.into_iter().map(|one| Condition::bind_on(block, one));
     let mut conditions = on.collect::<SqlResult<Vec<_>>>()?;
     for one in &asked(block, rows.condition)? {
         conditions.push(Condition::bind(block, one, "where clause")?);

@@ -2,6 +2,7 @@
 //! their right side together.
 
 mod join;
+pub mod merged;
 
 use std::sync::Arc;
 
@@ -15,16 +16,22 @@ use super::block::Block;
 use super::grouping::{self, Facts};
 use super::json_table::{self, JsonTable};
 use super::query::{CommonRows, QueryPlan};
-use super::scope::{Reach, ScopeColumn, ScopeTable};
+use super::scope::{Reach, ScopeColumn, ScopeTable, TableId};
+use super::steps::Condition;
 use super::with::{self, Named};
 use join::join;
 
 /// A condition of a join.
-pub struct On {
-    /// The condition.
-    pub expr: ast::Expr,
-    /// Tables it may speak of, by position in the scope: from, to.
-    pub sight: (usize, usize),
+pub enum On {
+    /// As it is written.
+    Written {
+        /// The condition.
+        expr: ast::Expr,
+        /// Tables it may speak of, by position in the scope: from, to.
+        sight: (usize, usize),
+    },
+    /// Of a derived table that is merged into the block, where it was bound.
+    Bound(Condition),
 }
 
 /// A table of FROM that waits for its step.
@@ -41,8 +48,8 @@ pub struct Pending {
 pub enum PendingKind {
     /// A table, and the keys that hints forbid.
     Table {
-        /// Position in the scope.
-        nth: usize,
+        /// Which of the scope.
+        nth: TableId,
         /// The table.
         table: Arc<Table>,
         /// Keys that may not be used.
@@ -50,22 +57,22 @@ pub enum PendingKind {
     },
     /// A sub-query.
     Derived {
-        /// Position in the scope.
-        nth: usize,
+        /// Which of the scope.
+        nth: TableId,
         /// Its plan.
         plan: Box<QueryPlan>,
     },
     /// The different rows of a query of IN.
     Distinct {
-        /// Position in the scope.
-        nth: usize,
+        /// Which of the scope.
+        nth: TableId,
         /// Its plan.
         plan: Box<QueryPlan>,
     },
     /// JSON_TABLE of the document that a sub-query gives.
     Expanded {
-        /// Position in the scope.
-        nth: usize,
+        /// Which of the scope.
+        nth: TableId,
         /// The document's plan.
         plan: Box<QueryPlan>,
         /// What makes rows of it.
@@ -73,15 +80,15 @@ pub enum PendingKind {
     },
     /// A query of WITH.
     Common {
-        /// Position in the scope.
-        nth: usize,
+        /// Which of the scope.
+        nth: TableId,
         /// Its rows.
         rows: CommonRows,
     },
     /// A table of information_schema.
     Virtual {
-        /// Position in the scope.
-        nth: usize,
+        /// Which of the scope.
+        nth: TableId,
         /// The table.
         table: VirtualTable,
     },
@@ -179,7 +186,7 @@ fn table(block: &mut Block<'_, '_>, factor: &TableFactor) -> SqlResult<Joined> {
     let schema =
         factor.name.schema.as_deref().or(block.context.schema).ok_or_else(SqlError::no_database_selected)?;
     let alias = factor.alias.as_deref().unwrap_or(&factor.name.table);
-    let nth = block.scope.tables.len();
+    let nth = TableId::Named(block.scope.tables.len());
     if let Some(found) = VirtualTable::find(schema, &factor.name.table)? {
         let columns = found.columns();
         let base = block.scope.reserve(columns.len());
@@ -242,6 +249,10 @@ fn derived(
     names: &[ast::Name],
     lateral: bool,
 ) -> SqlResult<Joined> {
+    let wanted = merged::Merging { query, alias, names, reach: Reach::Beyond };
+    if !lateral && let Some(joined) = merged::merge(block, block.context, &wanted)? {
+        return Ok(joined);
+    }
     let mut plan = block.plan_inner(query, if lateral { Reach::Inside } else { Reach::Beyond })?;
     if !is_plain_view(query) {
         plan.keep_all_digits();
@@ -304,6 +315,9 @@ fn common_table(block: &mut Block<'_, '_>, factor: &TableFactor, named: &Named) 
         return Err(SqlError::key_does_not_exist(index, &named.name));
     }
     let alias = factor.alias.as_ref().unwrap_or(&named.name);
+    if let Some(joined) = named.merge(block, alias)? {
+        return Ok(joined);
+    }
     if let Some(plan) = named.plan_again(block)? {
         let joined = from_plan(block, alias, named.columns.clone(), plan)?;
         keep_names(block, named.keeps_names);
@@ -315,15 +329,15 @@ fn common_table(block: &mut Block<'_, '_>, factor: &TableFactor, named: &Named) 
     Ok(single(block, PendingKind::Common { nth, rows }))
 }
 
-/// Puts what is no table of the dictionary into the scope; returns its position.
+/// Puts what is no table of the dictionary into the scope.
 fn nameless(
     block: &mut Block<'_, '_>,
     alias: &str,
     columns: Vec<ScopeColumn>,
     facts: Facts,
-) -> SqlResult<usize> {
+) -> SqlResult<TableId> {
     let base = block.scope.reserve(columns.len());
-    let (alias, nth) = (alias.into(), block.scope.tables.len());
+    let (alias, nth) = (alias.into(), TableId::Named(block.scope.tables.len()));
     block.scope.add(ScopeTable { alias, columns, base, facts, ..ScopeTable::default() })?;
     Ok(nth)
 }

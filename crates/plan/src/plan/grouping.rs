@@ -7,6 +7,7 @@ mod equality;
 
 use std::collections::HashSet;
 
+use turnstile_catalog::dictionary::Table;
 use turnstile_expr::expr::Expr;
 use turnstile_syntax::{ast, walk};
 use turnstile_values::error::{SqlError, SqlResult};
@@ -151,11 +152,6 @@ fn is_of_group(expr: &ast::Expr) -> bool {
 /// Sets of columns of a query's result of which no two rows have the same values: the keys of its GROUP BY,
 /// all columns of a DISTINCT, a unique key of its only table.
 fn unique_columns(plan: &SelectPlan) -> Vec<Vec<usize>> {
-    let item_of = |position: usize| {
-        plan.items.iter().position(
-            |item| matches!(&item.expr, Expr::Column(at) | Expr::TimestampColumn(at) if *at == position),
-        )
-    };
     let mut found = Vec::new();
     if plan.distinct {
         found.push((0..plan.items.len()).collect());
@@ -166,17 +162,26 @@ fn unique_columns(plan: &SelectPlan) -> Vec<Vec<usize>> {
         None => {
             let [step] = plan.steps.as_slice() else { return found };
             let Source::Table(source) = &step.source else { return found };
-            let table = &source.table;
-            for key in table.keys().iter().filter(|key| key.unique) {
-                let sure = key
-                    .parts
-                    .iter()
-                    .all(|part| part.prefix.is_none() && !table.columns()[part.column].nullable);
-                let columns: Option<Vec<usize>> =
-                    key.parts.iter().map(|part| item_of(step.base + part.column)).collect();
-                found.extend(columns.filter(|_| sure));
-            }
+            let exprs: Vec<&Expr> = plan.items.iter().map(|item| &item.expr).collect();
+            found.extend(unique_keys(&exprs, &source.table, step.base));
         }
+    }
+    found
+}
+
+/// Where a select list has all parts of a unique key of its only table, whose columns lie from `base` on.
+pub fn unique_keys(items: &[&Expr], table: &Table, base: usize) -> Vec<Vec<usize>> {
+    let item_of = |position: usize| {
+        let is =
+            |item: &&Expr| matches!(item, Expr::Column(at) | Expr::TimestampColumn(at) if *at == position);
+        items.iter().position(is)
+    };
+    let mut found = Vec::new();
+    for key in table.keys().iter().filter(|key| key.unique) {
+        let mut parts = key.parts.iter();
+        let sure = parts.all(|part| part.prefix.is_none() && !table.columns()[part.column].nullable);
+        let columns: Option<Vec<usize>> = key.parts.iter().map(|part| item_of(base + part.column)).collect();
+        found.extend(columns.filter(|_| sure));
     }
     found
 }

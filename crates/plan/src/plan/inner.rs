@@ -292,7 +292,13 @@ impl Block<'_, '_> {
         Ok(Typed { expr: Expr::Column(position), kind })
     }
 
-    fn push_subquery(&mut self, position: usize, width: usize, kind: SubqueryKind, plan: QueryPlan) {
+    pub(super) fn push_subquery(
+        &mut self,
+        position: usize,
+        width: usize,
+        kind: SubqueryKind,
+        plan: QueryPlan,
+    ) {
         let mut inputs: Vec<usize> = plan.outer().iter().map(|(there, _)| *there).collect();
         kind.operands().iter().for_each(|operand| inputs.extend(operand.columns()));
         inputs.sort_unstable();

@@ -56,7 +56,8 @@ fn put_all(context: &PlanContext<'_>, select: &Select) -> Option<(Vec<TableRef>,
     Some((from, rest))
 }
 
-fn has_derived(table: &TableRef) -> bool {
+/// Whether a part of FROM has a derived table.
+pub fn has_derived(table: &TableRef) -> bool {
     match table {
         TableRef::Table(_) => false,
         TableRef::Derived { json_table, .. } => json_table.is_none(),
@@ -102,17 +103,7 @@ fn translated(
     (alias, alone): (&str, bool),
 ) -> Option<Expr> {
     let QueryBody::Select(inner) = &query.body else { return None };
-    let keeps_rows = is_plain_view(query)
-        && query.with.is_none()
-        && query.locking.is_empty()
-        && query.into.is_empty()
-        && !inner.calc_found_rows
-        && !varying::query_varies(query)
-        && !inner
-            .items
-            .iter()
-            .any(|item| matches!(item, SelectItem::Expr { expr, .. } if has_query_or_effect(expr)));
-    if !keeps_rows || has_query_or_effect(condition) {
+    if !passes_rows(query) || has_query_or_effect(condition) {
         return None;
     }
     let mut found = false;
@@ -125,6 +116,19 @@ fn translated(
     })
     .ok()?;
     found.then_some(moved)
+}
+
+/// Whether each row of a query is a row of its tables, whoever reads it.
+pub fn passes_rows(query: &Query) -> bool {
+    let QueryBody::Select(select) = &query.body else { return false };
+    let asks = |item: &SelectItem| matches!(item, SelectItem::Expr { expr, .. } if has_query_or_effect(expr));
+    is_plain_view(query)
+        && query.with.is_none()
+        && query.locking.is_empty()
+        && query.into.is_empty()
+        && !select.calc_found_rows
+        && !varying::query_varies(query)
+        && !select.items.iter().any(asks)
 }
 
 fn has_query_or_effect(expr: &Expr) -> bool {

@@ -23,6 +23,7 @@ mod table;
 use std::cell::{Cell, RefCell};
 
 use turnstile_catalog::accounts::Privileges;
+use turnstile_expr::expr::Typed;
 use turnstile_syntax::ast::{self, ColumnName, FunctionCall, quote_name};
 use turnstile_values::error::{ErrorKind, SqlError, SqlResult};
 use turnstile_values::types::ExprType;
@@ -85,11 +86,24 @@ pub enum Wanted {
     Alias(usize),
 }
 
+/// A table that a block reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TableId {
+    /// One of FROM, by position in [`Scope::tables`].
+    Named(usize),
+    /// One that a derived table merged into the block reads, by position in [`Scope::behind`].
+    Behind(usize),
+}
+
 /// The names of one block.
 #[derive(Default)]
 pub struct Scope<'p> {
     /// Tables in order of FROM.
     pub tables: Vec<ScopeTable>,
+    /// Tables that derived tables of FROM read which were merged into the block: no name means them.
+    pub behind: Vec<ScopeTable>,
+    /// The block is one that is merged into its parent, whose tuple it computes with.
+    pub is_spliced: bool,
     /// Columns joined by USING or NATURAL: (hidden right column, its left twin), as tuple positions.
     pub merged: Vec<(usize, usize)>,
     /// If there are any such: what a bare `*` stands for, as tuple positions.
@@ -134,11 +148,22 @@ impl<'p> Scope<'p> {
 
     /// Values in a tuple so far.
     pub fn width(&self) -> usize {
-        self.width.get()
+        match self.spliced_into() {
+            Some(around) => around.width(),
+            None => self.width.get(),
+        }
+    }
+
+    /// The block whose tuple it computes with, if that is not its own.
+    fn spliced_into(&self) -> Option<&Scope<'p>> {
+        self.parent.filter(|_| self.is_spliced).map(|outside| outside.scope)
     }
 
     /// Room for `count` values; returns the first position.
     pub fn reserve(&self, count: usize) -> usize {
+        if let Some(around) = self.spliced_into() {
+            return around.reserve(count);
+        }
         let base = self.width.get();
         self.width.set(base + count);
         base
@@ -272,8 +297,22 @@ impl<'p> Scope<'p> {
         let found = self.look_here(name)?;
         Ok(found.map(|(nth, at)| {
             self.note_use(nth, at, Privileges::SELECT, false);
-            resolved(&self.tables[nth], at)
+            let table = &self.tables[nth];
+            let found = resolved(table, at);
+            match table.stands_for.get(at) {
+                Some(place) => Resolved { position: *place, ..found },
+                None => found,
+            }
         }))
+    }
+
+    /// What a name stands for that means a computed column of a derived table merged into the block.
+    pub fn computed(&self, name: &ColumnName) -> Option<Typed> {
+        if self.tables.iter().all(|table| table.computed.is_empty()) {
+            return None;
+        }
+        let (nth, at) = self.look_here(name).ok().flatten()?;
+        self.tables[nth].computed.get(at).cloned().flatten()
     }
 
     /// A column as messages write it. A name that is no column of a table stands for itself.
@@ -319,13 +358,25 @@ impl<'p> Scope<'p> {
 
     /// Table and column of a tuple position.
     pub fn column_at(&self, position: usize) -> Option<(&ScopeTable, &ScopeColumn)> {
-        let (nth, at) = self.place_of(position)?;
-        Some((&self.tables[nth], &self.tables[nth].columns[at]))
+        let table = self.tables.iter().chain(&self.behind).find(|table| table.holds(position))?;
+        Some((table, &table.columns[position - table.base]))
+    }
+
+    /// Whether a tuple position is filled by a row of a table of the block.
+    pub fn is_of_row(&self, position: usize) -> bool {
+        self.column_at(position).is_some_and(|(table, _)| table.stands_for.is_empty())
+    }
+
+    /// A table that the block reads.
+    pub fn table(&self, id: TableId) -> &ScopeTable {
+        match id {
+            TableId::Named(nth) => &self.tables[nth],
+            TableId::Behind(nth) => &self.behind[nth],
+        }
     }
 
     fn place_of(&self, position: usize) -> Option<(usize, usize)> {
-        let holds = |t: &ScopeTable| (t.base..t.base + t.columns.len()).contains(&position);
-        let nth = self.tables.iter().position(holds)?;
+        let nth = self.tables.iter().position(|table| table.holds(position))?;
         Some((nth, position - self.tables[nth].base))
     }
 

@@ -5,6 +5,7 @@
 //! whether an index covers them and whether it can deliver the order.
 
 mod item;
+mod view;
 
 use turnstile_engine::{LockWait, RowLock};
 use turnstile_expr::expr::{Expr, Hold, ParameterKind};
@@ -14,6 +15,7 @@ use turnstile_values::collation::Collation;
 use turnstile_values::error::{SqlError, SqlResult};
 
 use super::block::{Block, PlanContext};
+use super::from::merged::JoinedBy;
 use super::point::PointShape;
 use super::query::{Filter, GroupPlan, JoinStep, LimitPlan, SelectPlan};
 use super::scope::{AggregateUse, Outside};
@@ -22,6 +24,7 @@ use super::{alternatives, distinct, finish, from, grouping, last_row, names, pus
 
 pub use item::Item;
 use item::{bind_items, expand, keep_digits, meta};
+pub use view::{View, view};
 
 /// What of a query surrounds its SELECT block.
 #[derive(Clone, Copy)]
@@ -42,6 +45,9 @@ pub fn plan(
     parent: Option<Outside<'_>>,
 ) -> SqlResult<SelectPlan> {
     let mut block = Block::new(context, parent);
+    // What ROLLUP takes out of a row could stand in it under several names.
+    block.merges = context.ways.merges_derived && !select.with_rollup;
+    block.joined_by = JoinedBy::of(context, select);
     let asked = pushed::inside(context, select);
     let joined = from::read(&mut block, &asked.from)?;
     let items = expand(&block, &select.items)?;
@@ -121,6 +127,10 @@ fn front(
     items: &[Item],
 ) -> SqlResult<Front> {
     let first = rows_and_keys(block, select, asked, joined, items);
+    items_told_first(block, items, first)
+}
+
+fn items_told_first<T>(block: &mut Block<'_, '_>, items: &[Item], first: SqlResult<T>) -> SqlResult<T> {
     if first.is_err() && !block.scope.is_awaited() {
         // What is wrong with the select list is told first.
         block.scope.aggregates.set(AggregateUse::Allowed);
@@ -137,13 +147,28 @@ fn rows_and_keys(
     joined: from::Joined,
     items: &[Item],
 ) -> SqlResult<Front> {
+    let mut conditions = conditions(block, asked, joined.conditions)?;
+    let locking = locks(block, locking)?;
+    let straight = select.straight_join || joined.straight;
+    let tables = join_queries(block, joined.tables, &mut conditions)?;
+    let planned = StepPlanner::new(block, locking, straight).plan(tables, conditions)?;
+    let Planned { fixed: preconditions, steps, rows } = planned;
+    Ok(Front { preconditions, steps, keys: names::group_keys(block, select, items)?, rows })
+}
+
+/// The conditions of inner joins and of WHERE.
+fn conditions(
+    block: &mut Block<'_, '_>,
+    asked: Option<&ast::Expr>,
+    joins: Vec<from::On>,
+) -> SqlResult<Vec<Condition>> {
     let mut conditions = Vec::new();
     let mut list = Vec::new();
     if let Some(condition) = asked {
         walk::conjuncts(last_row::meant(block, condition)?, &mut list);
     }
     let list = alternatives::take_out(list);
-    for one in &joined.conditions {
+    for one in joins {
         let bound = Condition::bind_on(block, one);
         if bound.is_err() && !block.scope.is_awaited() {
             // What is wrong with WHERE is told first.
@@ -157,12 +182,7 @@ fn rows_and_keys(
     for one in &list {
         conditions.push(Condition::bind(block, one, "where clause")?);
     }
-    let locking = locks(block, locking)?;
-    let straight = select.straight_join || joined.straight;
-    let tables = join_queries(block, joined.tables, &mut conditions)?;
-    let planned = StepPlanner::new(block, locking, straight).plan(tables, conditions)?;
-    let Planned { fixed: preconditions, steps, rows } = planned;
-    Ok(Front { preconditions, steps, keys: names::group_keys(block, select, items)?, rows })
+    Ok(conditions)
 }
 
 /// Groups for each row that goes into them.
@@ -193,7 +213,7 @@ fn group_plan(block: &mut Block<'_, '_>, keys: Vec<(Expr, Collation)>) -> GroupP
 
 /// Which tables FOR UPDATE and FOR SHARE lock, by position in the scope.
 fn locks(block: &Block<'_, '_>, clauses: &[LockingClause]) -> SqlResult<Vec<Option<(RowLock, LockWait)>>> {
-    let default = block.context.locks_reads.then_some((RowLock::Shared, LockWait::Wait));
+    let default = block.context.lock_of_reads();
     let mut locks = vec![default; block.scope.tables.len()];
     for clause in clauses {
         let lock = match clause.strength {

@@ -21,6 +21,7 @@ use super::block::Block;
 use super::facts::{Fact, FactFinder};
 use super::from::{On, Pending, PendingKind};
 use super::query::{Filter, JoinStep, Source, TableSource};
+use super::scope::TableId;
 use order::{Placed, Sequence, Weights};
 use part::Part;
 
@@ -41,16 +42,20 @@ impl Condition {
     }
 
     /// Binds the condition of a join, which sees the join's operands only.
-    pub fn bind_on(block: &mut Block<'_, '_>, on: &On) -> SqlResult<Condition> {
-        block.scope.sight.set(Some(on.sight));
-        let bound = Condition::bind(block, &on.expr, "on clause");
+    pub fn bind_on(block: &mut Block<'_, '_>, on: On) -> SqlResult<Condition> {
+        let (expr, sight) = match on {
+            On::Written { expr, sight } => (expr, sight),
+            On::Bound(condition) => return Ok(condition),
+        };
+        block.scope.sight.set(Some(sight));
+        let bound = Condition::bind(block, &expr, "on clause");
         block.scope.sight.set(None);
         bound
     }
 
     /// It depends on no table of the block, and not on chance.
     fn is_fixed(&self, block: &Block<'_, '_>) -> bool {
-        !self.reads.iter().any(|at| block.scope.column_at(*at).is_some()) && self.filter.expr.is_constant()
+        !self.reads.iter().any(|at| block.scope.is_of_row(*at)) && self.filter.expr.is_constant()
     }
 }
 
@@ -151,11 +156,19 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
 
     /// A place of the tuple is filled, or filled from outside.
     fn is_known(&self, place: usize) -> bool {
-        self.filled.contains(&place) || self.block.scope.column_at(place).is_none()
+        self.filled.contains(&place) || !self.block.scope.is_of_row(place)
     }
 
-    fn locks(&self, nth: usize) -> bool {
-        self.locking.get(nth).copied().flatten().is_some()
+    fn lock(&self, table: TableId) -> Option<(RowLock, LockWait)> {
+        match table {
+            TableId::Named(nth) => self.locking.get(nth).copied().flatten(),
+            // FOR UPDATE does not reach into derived tables.
+            TableId::Behind(_) => self.block.context.lock_of_reads(),
+        }
+    }
+
+    fn locks(&self, table: TableId) -> bool {
+        self.lock(table).is_some()
     }
 
     /// What is said of the columns of each table, by what can be worked out before it is read.
@@ -163,7 +176,7 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
         let implied = implied::implied(self.block, conditions);
         let of = |part: &Part| {
             let PendingKind::Table { nth, .. } = &part.kind else { return Vec::new() };
-            let table = &self.block.scope.tables[*nth];
+            let table = self.block.scope.table(*nth);
             let own = table.base..table.base + table.columns.len();
             let is_known = |expr: &Expr| {
                 is_stable(expr)
@@ -244,7 +257,7 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
             PendingKind::Table { nth, table, forbidden } => {
                 // What is hashed is read once, before any row of the tables around it.
                 let is_given = |place: &usize| match hashed {
-                    true => self.block.scope.column_at(*place).is_none(),
+                    true => !self.block.scope.is_of_row(*place),
                     false => self.is_known(*place),
                 };
                 let usable: Vec<&Fact> =
@@ -266,7 +279,7 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
                     needed: Vec::new(),
                     numbers: false,
                     covering: false,
-                    locking: self.locking.get(nth).copied().flatten(),
+                    locking: self.lock(nth),
                     forbidden,
                     table,
                 }))

@@ -24,10 +24,12 @@ use std::sync::Arc;
 
 use turnstile_syntax::ast::{self, QueryBody, TableRef};
 use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::mixing::Traits;
 use turnstile_values::sink::ColumnMeta;
-use turnstile_values::types::column_flag;
+use turnstile_values::types::{ColumnType, column_flag};
 
 use super::block::{Block, PlanContext, settled};
+use super::from::{Joined, merged};
 use super::grouping::{self, Facts};
 use super::query::{CommonBody, CommonPlan, CommonRows, QueryPlan, Round};
 use super::scope::{Outside, Reach, ScopeColumn};
@@ -44,7 +46,22 @@ pub struct Named {
     pub facts: Facts,
     /// See [`ScopeTable::keeps_names`](super::scope::ScopeTable::keeps_names).
     pub keeps_names: bool,
+    /// How many tables it reads, merged into a block.
+    pub tables: usize,
     reading: Reading,
+    /// Its text, if it can be merged into who reads it.
+    view: Option<Rc<Text>>,
+}
+
+/// A query that is bound where it is read.
+struct Text {
+    query: ast::Query,
+    /// Other names of its columns.
+    names: Vec<ast::Name>,
+    /// It sees blocks from this level on.
+    level: usize,
+    /// So many of the queries with names are known to it.
+    known: usize,
 }
 
 /// What reading it means.
@@ -64,6 +81,19 @@ enum Reading {
 }
 
 impl Named {
+    /// A name of which nothing more is known.
+    fn new(name: &ast::Name, reading: Reading) -> Named {
+        Named {
+            name: name.clone(),
+            columns: Vec::new(),
+            facts: Facts::default(),
+            keeps_names: false,
+            tables: 1,
+            reading,
+            view: None,
+        }
+    }
+
     /// The query planned for the block that reads it, if it has to be.
     pub fn plan_again(&self, block: &mut Block<'_, '_>) -> SqlResult<Option<QueryPlan>> {
         if let Reading::Failed(error) = &self.reading {
@@ -72,6 +102,14 @@ impl Named {
         let Reading::Again { query, level, known } = &self.reading else { return Ok(None) };
         let context = PlanContext { common: &block.context.common[..*known], ..*block.context };
         block.plan_inner_in(&context, query, Reach::From(*level)).map(Some)
+    }
+
+    /// Its tables and conditions joined with those of the block that reads it under a name, if they can be.
+    pub fn merge(&self, block: &mut Block<'_, '_>, alias: &str) -> SqlResult<Option<Joined>> {
+        let Some(text) = &self.view else { return Ok(None) };
+        let context = PlanContext { common: &block.context.common[..text.known], ..*block.context };
+        let (reach, names) = (Reach::From(text.level), text.names.as_slice());
+        merged::merge(block, &context, &merged::Merging { query: &text.query, alias, names, reach })
     }
 
     /// What a block reads that names it.
@@ -123,11 +161,18 @@ pub fn plan(
             Err(error) if error.ends_statement() => return Err(error),
             Err(error) => {
                 let reading = Reading::Failed(Box::new(error));
-                let (name, facts) = (table.name.clone(), Facts::default());
-                known.push(Named { name, columns: Vec::new(), facts, keeps_names: false, reading });
+                known.push(Named::new(&table.name, reading));
                 continue;
             }
         };
+        let level = parent.map_or(0, |outside| outside.level());
+        let merges = context.ways.merges_derived && !with.recursive;
+        let block = merged::block_of(&table.query).filter(|_| merges);
+        let view = block.map(|_| {
+            let query = (*table.query).clone();
+            Rc::new(Text { query, names: table.columns.clone(), level, known: known.len() })
+        });
+        let tables = view.as_ref().map_or(1, |view| merged::tables_of(&context, &view.query));
         let keeps_names = super::from::is_plain_view(&table.query);
         let facts = match &body {
             CommonBody::Query(plan) => grouping::facts(plan),
@@ -138,7 +183,8 @@ pub fn plan(
         {
             let query = Rc::new((*table.query).clone());
             let reading = Reading::Again { query, level: outside.level(), known: known.len() };
-            known.push(Named { name: table.name.clone(), columns, facts, keeps_names, reading });
+            let named = Named::new(&table.name, reading);
+            known.push(Named { columns, facts, keeps_names, tables, view, ..named });
             continue;
         }
         let mut reads = reads.into_inner();
@@ -146,7 +192,8 @@ pub fn plan(
         reads.dedup_by_key(|plan| Arc::as_ptr(plan));
         let plan = CommonPlan { locks_exclusively: body.locks_exclusively(), body, reads };
         let reading = Reading::Rows(Arc::new(plan));
-        known.push(Named { name: table.name.clone(), columns, facts, keeps_names, reading });
+        let named = Named::new(&table.name, reading);
+        known.push(Named { columns, facts, keeps_names, tables, view, ..named });
     }
     Ok(known)
 }
@@ -168,10 +215,18 @@ fn plain(
 
 /// The columns of a query's result as a table of FROM; `names`: other names for all of them.
 pub fn columns(query: &ast::Query, plan: &QueryPlan, names: &[ast::Name]) -> SqlResult<Vec<ScopeColumn>> {
-    let result = plan.columns();
     let united = !matches!(query.body, QueryBody::Select(_));
     let in_table = || (super::kept::types_in_table(plan, united), super::kept::traits_in_table(plan));
     let kept = (!super::from::is_plain_view(query)).then(in_table);
+    named_columns(plan.columns(), kept, names)
+}
+
+/// The columns of a result under these names. `kept`: their types and traits in a table that has all rows.
+pub fn named_columns(
+    result: &[ColumnMeta],
+    kept: Option<(Vec<ColumnType>, Vec<Traits>)>,
+    names: &[ast::Name],
+) -> SqlResult<Vec<ScopeColumn>> {
     if !names.is_empty() && names.len() != result.len() {
         return Err(SqlError::view_columns_mismatch());
     }

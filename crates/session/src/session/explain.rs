@@ -10,10 +10,12 @@ use super::show::Table;
 use super::statement::Outcome;
 use crate::ast::{Explain, ExplainFormat, ExplainTarget};
 use crate::error::{SqlError, SqlResult};
+use crate::expr::Expr;
 use crate::plan::change::InsertSource;
 use crate::plan::parameters::{Parameters, actual};
 use crate::plan::query::{
-    CommonBody, CommonPlan, CommonRows, JoinStep, QueryPlan, SelectPlan, Source, TableSource,
+    CommonBody, CommonPlan, CommonRows, JoinStep, QueryPlan, SelectPlan, Source, Subquery, SubqueryKind,
+    TableSource,
 };
 use crate::reads_lock::ReadsLock;
 use crate::row_plan::PlanKind;
@@ -149,7 +151,7 @@ impl Lines {
     }
 
     fn select(&mut self, plan: &SelectPlan, select_type: &str) {
-        let nested = !plan.subqueries.is_empty()
+        let nested = queries(plan).next().is_some()
             || plan.steps.iter().any(|step| {
                 matches!(
                     step.source,
@@ -176,7 +178,7 @@ impl Lines {
                 _ => {}
             }
         }
-        for subquery in &plan.subqueries {
+        for subquery in queries(plan) {
             self.next_id += 1;
             self.query(&subquery.plan, if subquery.correlated { "DEPENDENT SUBQUERY" } else { "SUBQUERY" });
         }
@@ -209,12 +211,14 @@ impl Lines {
     fn steps(&mut self, plan: &SelectPlan, steps: &[JoinStep], select_type: &str) {
         for (nth, step) in steps.iter().enumerate() {
             let mut line = match &step.source {
-                Source::Table(source) => table_line(source),
-                Source::Derived(_)
-                | Source::Distinct(_)
-                | Source::Lateral(_)
-                | Source::Common(_)
-                | Source::Virtual(_) => Line { kind: "ALL", rows: 2, ..Line::default() },
+                Source::Table(source) => table_line(source, plan),
+                Source::Derived(query) | Source::Distinct(query) | Source::Lateral(query) => {
+                    Line { kind: "ALL", rows: (query.rows().round() as u64).max(2), ..Line::default() }
+                }
+                Source::Common(CommonRows::Of(common)) => {
+                    Line { kind: "ALL", rows: (common.rows().round() as u64).max(2), ..Line::default() }
+                }
+                Source::Common(_) | Source::Virtual(_) => Line { kind: "ALL", rows: 2, ..Line::default() },
                 Source::Expanded(..) => {
                     let extra = vec!["Table function: json_table".into(), "Using temporary".into()];
                     Line { kind: "ALL", rows: 2, extra, ..Line::default() }
@@ -247,7 +251,27 @@ impl Lines {
     }
 }
 
-fn table_line(source: &TableSource) -> Line {
+/// The sub-queries of a block without the values that it computes for them.
+fn queries(plan: &SelectPlan) -> impl Iterator<Item = &Subquery> {
+    let is_value = |one: &&Subquery| {
+        matches!(one.kind, SubqueryKind::Value(_) | SubqueryKind::Sleep(_) | SubqueryKind::GetLock { .. })
+    };
+    plan.subqueries.iter().filter(move |one| !is_value(one))
+}
+
+/// The column at a place of the tuple, as `schema.table.column`.
+fn column_at(steps: &[JoinStep], place: usize) -> Option<String> {
+    steps.iter().find_map(|step| match &step.source {
+        Source::Table(source) => {
+            let column = source.table.columns().get(place.checked_sub(step.base)?)?;
+            Some(format!("{}.{}.{}", source.table.definition.schema, step.alias, column.name))
+        }
+        Source::Group(inner) => column_at(inner, place),
+        _ => None,
+    })
+}
+
+fn table_line(source: &TableSource, plan: &SelectPlan) -> Line {
     let table = &source.table;
     let access = &source.access;
     let all = table.counters.rows.load(std::sync::atomic::Ordering::Relaxed).max(1);
@@ -282,7 +306,12 @@ fn table_line(source: &TableSource) -> Line {
     line.key_length = Some(key.parts.iter().take(used).map(|part| key_bytes(table, part)).sum());
     if matches!(line.kind, "const" | "ref" | "eq_ref") {
         let of = |operand: &crate::plan::query::Operand| {
-            if operand.expr.columns().is_empty() { "const" } else { "func" }
+            let column = match operand.expr {
+                Expr::Column(at) => column_at(&plan.steps, at),
+                _ => None,
+            };
+            let other = if operand.expr.columns().is_empty() { "const" } else { "func" };
+            column.unwrap_or_else(|| other.into())
         };
         line.reference = Some(range.equal.iter().map(of).collect::<Vec<_>>().join(","));
     }

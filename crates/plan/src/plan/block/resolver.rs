@@ -48,6 +48,11 @@ impl Resolver for Block<'_, '_> {
         if let Some(meaning) = rollup::meaning(self, expr) {
             return Some(meaning);
         }
+        if let ast::Expr::Column(name) = expr {
+            let computed = self.scope.computed(name)?;
+            // Who reads it is noted as of any column.
+            return self.scope.resolve(name).is_ok().then_some(computed);
+        }
         let ast::Expr::Function(call) = expr else { return None };
         // A wrong call is left to the builder, which has the error for it.
         let waits = matches!(&*call.name, "sleep" | "get_lock") && call.schema.is_none();

@@ -9,6 +9,7 @@ use super::{ChangePlan, ChangeTarget, Rows, plan_rows, read_tables};
 
 /// Plans DELETE.
 pub fn plan_delete(context: &PlanContext<'_>, delete: &ast::Delete) -> SqlResult<ChangePlan> {
+    let context = &context.without_merging();
     let Some(with) = &delete.with else { return plan_delete_body(context, delete) };
     let common = with::plan(context, with, None)?;
     plan_delete_body(&PlanContext { common: &common, ..*context }, delete)

@@ -16,6 +16,10 @@ use super::{InsertPlan, InsertSource, assigned_value, assignments, assigns_light
 
 /// Plans INSERT and REPLACE.
 pub fn plan_insert(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult<InsertPlan> {
+    plan_unmerged(&context.without_merging(), insert)
+}
+
+fn plan_unmerged(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult<InsertPlan> {
     let table = target_table(context, &insert.table)?;
     let targets = targets(&table, &insert.columns)?;
     let mut block = Block::new(context, None);

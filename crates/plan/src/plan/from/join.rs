@@ -10,9 +10,13 @@ use super::{Joined, On, Pending, PendingKind, table_ref};
 
 pub(super) fn join(block: &mut Block<'_, '_>, join: &Join) -> SqlResult<Joined> {
     let start = block.scope.tables.len();
+    let around = block.reads_optional;
+    block.reads_optional |= join.kind == JoinKind::Right;
     let left = table_ref(block, &join.left)?;
     let middle = block.scope.tables.len();
+    block.reads_optional = around || join.kind == JoinKind::Left;
     let right = table_ref(block, &join.right)?;
+    block.reads_optional = around;
     let before = block.scope.merged.len();
     let on = match &join.condition {
         JoinCondition::None => Vec::new(),
@@ -34,7 +38,7 @@ pub(super) fn join(block: &mut Block<'_, '_>, join: &Join) -> SqlResult<Joined> 
         _ => start..start,
     };
     block.scope.tables[optional].iter_mut().for_each(|table| table.optional = true);
-    let on = on.into_iter().map(|expr| On { expr, sight }).collect::<Vec<_>>();
+    let on = on.into_iter().map(|expr| On::Written { expr, sight }).collect::<Vec<_>>();
     let columns = star(&block.scope.merged[before..], &left.columns, &right.columns, join.kind);
     let joined = match join.kind {
         JoinKind::Inner | JoinKind::Straight => {

@@ -59,6 +59,9 @@ impl<'p> Scope<'p> {
 
     /// A place here for what has one in the block around.
     pub(super) fn import(&self, outside: Resolved) -> Resolved {
+        if self.is_spliced {
+            return outside;
+        }
         let known = self.outer.borrow().iter().find(|(there, _)| *there == outside.position).copied();
         let position = known.map_or_else(
             || {
@@ -105,6 +108,9 @@ impl<'p> Scope<'p> {
     pub fn level_of_place(&self, position: usize) -> Option<usize> {
         if self.column_at(position).is_some() {
             return Some(0);
+        }
+        if self.is_spliced {
+            return self.parent?.scope.level_of_place(position).map(|level| level + 1);
         }
         let (there, _) = self.outer.borrow().iter().find(|(_, here)| *here == position).copied()?;
         self.parent?.scope.level_of_place(there).map(|level| level + 1)

@@ -1,6 +1,7 @@
 //! A table of FROM as names see it.
 
 use turnstile_catalog::dictionary::Table;
+use turnstile_expr::expr::Typed;
 use turnstile_values::mixing::Traits;
 use turnstile_values::types::{ColumnType, column_flag};
 
@@ -41,6 +42,11 @@ pub struct ScopeTable {
     /// A table without a primary key has a place behind its columns, for the number that the engine knows its
     /// row by.
     pub numbered: bool,
+    /// Of a derived table that is merged into the block: the place of the tuple that each of its columns
+    /// stands for. Its own places are filled by no row; those of columns that are computed hold their values.
+    pub stands_for: Vec<usize>,
+    /// Those of them that are computed by little: what stands for their names in the block's own expressions.
+    pub computed: Vec<Option<Typed>>,
     /// What is known of the rows of a derived table.
     pub facts: Facts,
     /// Its columns' own names, where they go by others: the new row of INSERT under an alias.
@@ -89,6 +95,8 @@ impl ScopeTable {
             base,
             row_id: row_id(table),
             numbered: table.primary().is_none(),
+            stands_for: Vec::new(),
+            computed: Vec::new(),
             facts: Facts::default(),
             own_names: Vec::new(),
             keeps_names: false,
@@ -99,6 +107,11 @@ impl ScopeTable {
     /// Values in a tuple.
     pub fn places(&self) -> std::ops::Range<usize> {
         self.base..self.base + self.columns.len() + usize::from(self.numbered)
+    }
+
+    /// Whether a place of the tuple is one of its columns.
+    pub(super) fn holds(&self, position: usize) -> bool {
+        (self.base..self.base + self.columns.len()).contains(&position)
     }
 
     pub(super) fn goes_by(&self, schema: Option<&str>, table: &str) -> bool {

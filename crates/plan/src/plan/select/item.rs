@@ -9,7 +9,7 @@ use turnstile_values::types::{ColumnType, ExprType, column_flag};
 
 use super::super::block::Block;
 use super::super::rollup;
-use super::super::scope::Scope;
+use super::super::scope::{Scope, ScopeColumn, ScopeTable};
 use super::Around;
 
 /// An entry of the select list after `*` is expanded.
@@ -113,11 +113,28 @@ fn is_of_unsigned_bytes(expr: &ast::Expr) -> bool {
     }
 }
 
+/// The column of a derived table merged into the block that a name means.
+fn named_in_view<'s>(scope: &'s Scope<'_>, name: &ColumnName) -> Option<(&'s ScopeTable, &'s ScopeColumn)> {
+    if scope.tables.iter().all(|table| table.stands_for.is_empty()) {
+        return None;
+    }
+    let found = scope.find_here(name).ok().flatten()?;
+    scope.column_at(found.position)
+}
+
+fn place_in(table: &ScopeTable, column: &ScopeColumn) -> usize {
+    table.columns.iter().position(|one| std::ptr::eq(one, column)).unwrap_or(usize::MAX)
+}
+
 /// Describes a result column to the client.
 pub(super) fn meta(scope: &Scope<'_>, item: &Item, typed: &Typed) -> ColumnMeta {
     let ExprType { column, nullable, traits } = &typed.kind;
-    let place = match (&typed.expr, &item.expr) {
-        (Expr::Column(at) | Expr::TimestampColumn(at), ast::Expr::Column(_)) => scope.column_at(*at),
+    let own = match &typed.expr {
+        Expr::Column(at) | Expr::TimestampColumn(at) => scope.column_at(*at),
+        _ => None,
+    };
+    let place = match &item.expr {
+        ast::Expr::Column(name) => named_in_view(scope, name).or(own),
         _ => None,
     };
     let Some((table, one)) = place else {
@@ -133,16 +150,22 @@ pub(super) fn meta(scope: &Scope<'_>, item: &Item, typed: &Typed) -> ColumnMeta 
         own => own,
     };
     let loosened = scope.loosened.borrow().iter().any(|place| table.places().contains(place));
+    // What is merged into the block shows whose column it is.
+    let stored = table.stands_for.get(place_in(table, one)).and_then(|place| scope.column_at(*place));
+    let (owner, flags) = match stored {
+        Some((owner, column)) if owner.stands_for.is_empty() => (owner, column.flags),
+        _ => (table, one.flags),
+    };
     ColumnMeta {
-        schema: table.schema.clone(),
+        schema: owner.schema.clone(),
         table: table.alias.clone(),
-        org_table: table.name.clone(),
+        org_table: owner.name.clone(),
         name: item.name.clone(),
         org_name: one.name.clone(),
         origin: Origin::Column,
         column_type: column.clone(),
         traits: *traits,
-        flags: if *nullable || loosened { one.flags & !column_flag::NOT_NULL } else { one.flags },
+        flags: if *nullable || loosened { flags & !column_flag::NOT_NULL } else { flags },
         packet: KeptPacket::default(),
     }
 }

@@ -42,8 +42,9 @@ impl Part {
             }
             other => (other, Vec::new(), Vec::new()),
         };
-        let within = conditions.iter().map(|one| Condition::bind_on(block, one)).collect::<SqlResult<_>>()?;
-        let on = on.iter().map(|one| Condition::bind_on(block, one)).collect::<SqlResult<_>>()?;
+        let within =
+            conditions.into_iter().map(|one| Condition::bind_on(block, one)).collect::<SqlResult<_>>()?;
+        let on = on.into_iter().map(|one| Condition::bind_on(block, one)).collect::<SqlResult<_>>()?;
         let members = members.into_iter().map(|one| Part::bind(block, one)).collect::<SqlResult<Vec<_>>>()?;
         let places = match &kind {
             PendingKind::Table { nth, .. }
@@ -51,7 +52,7 @@ impl Part {
             | PendingKind::Distinct { nth, .. }
             | PendingKind::Expanded { nth, .. }
             | PendingKind::Common { nth, .. }
-            | PendingKind::Virtual { nth, .. } => block.scope.tables[*nth].places().collect(),
+            | PendingKind::Virtual { nth, .. } => block.scope.table(*nth).places().collect(),
             PendingKind::Group { .. } => members.iter().flat_map(|member| member.places.clone()).collect(),
         };
         Ok(Part { kind, members, within, left_join, on, places })

@@ -10,7 +10,7 @@ use super::super::block::Block;
 use super::super::from::{Pending, PendingKind};
 use super::super::inner::no_query;
 use super::super::query::{Filter, QueryPlan, SelectPlan, Subquery, SubqueryKind, placed_at};
-use super::super::scope::{ScopeColumn, ScopeTable};
+use super::super::scope::{ScopeColumn, ScopeTable, TableId};
 use super::super::seen::Seen;
 use super::{Condition, hash};
 
@@ -56,7 +56,8 @@ fn asked(block: &Block<'_, '_>, condition: &Condition) -> Option<usize> {
     let fits = |(operand, item): (&(Expr, Collation), _)| {
         let (Expr::Column(at), collation) = operand else { return false };
         let item: &turnstile_values::sink::ColumnMeta = item;
-        let Some((_, column)) = block.scope.column_at(*at) else { return false };
+        let column = block.scope.column_at(*at).filter(|_| block.scope.is_of_row(*at));
+        let Some((_, column)) = column else { return false };
         hash::hashable(&column.kind, &item.column_type)
             && column.kind.collation().is_none_or(|own| own == *collation)
     };
@@ -93,7 +94,7 @@ fn join(block: &mut Block<'_, '_>, nth: usize, conditions: &mut Vec<Condition>) 
     });
     let columns: Vec<ScopeColumn> = columns.collect();
     let base = block.scope.reserve(columns.len());
-    let at = block.scope.tables.len();
+    let at = TableId::Named(block.scope.tables.len());
     let alias = format!("<subquery{}>", nth + 2).into();
     block.scope.add(ScopeTable { alias, columns, base, ..ScopeTable::default() })?;
     for (column, (operand, collation)) in operand.into_iter().enumerate() {

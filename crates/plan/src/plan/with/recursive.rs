@@ -9,7 +9,6 @@ use turnstile_values::error::{SqlError, SqlResult};
 use turnstile_values::types::ColumnType;
 
 use super::super::block::{Block, PlanContext};
-use super::super::grouping::Facts;
 use super::super::query::{CommonBody, CommonRows, JoinStep, QueryPlan, RecursivePlan, Round, Source};
 use super::super::scope::Outside;
 use super::super::select::{Around, limit_plan};
@@ -21,8 +20,7 @@ pub(super) fn maybe_recursive(
     table: &ast::CommonTable,
     parent: Option<Outside<'_>>,
 ) -> SqlResult<Planned> {
-    let (name, reading) = (table.name.clone(), Reading::Never);
-    let itself = Named { name, columns: Vec::new(), facts: Facts::default(), keeps_names: false, reading };
+    let itself = Named::new(&table.name, Reading::Never);
     let known = [context.common, &[itself]].concat();
     let context = PlanContext { common: &known, ..*context };
     let body = &*table.query;
