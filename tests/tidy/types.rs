@@ -11,7 +11,7 @@ const METHODS_MAX: usize = 60;
 /// Types with more, and why that is one duty. The counts only shrink.
 const LARGER: &[(&str, &str, usize)] = &[
     // Recursive descent: a method for each rule of the grammar.
-    ("syntax", "Parser", 310),
+    ("syntax", "Parser", 309),
 ];
 
 /// The crate of a file.

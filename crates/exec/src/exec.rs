@@ -43,6 +43,7 @@ pub mod tail;
 mod union;
 mod values;
 mod virtual_scan;
+mod windows;
 mod with;
 
 pub use tail::{ClientOut, Kept};

@@ -6,6 +6,7 @@
 //! | `block`, `inner` | one query block being bound: sub-queries and aggregates get places in the tuple |
 //! | `from` | FROM to a list of tables with conditions |
 //! | `with` | WITH: queries with names |
+//! | `windows` | window functions |
 //! | `pushed` | conditions asked inside derived tables |
 //! | `alternatives` | what all alternatives of a condition have in common |
 //! | `facts`, `access`, `estimate` | what conditions say of columns; which key a table is read by; how many rows that reads |
@@ -65,6 +66,7 @@ pub mod uses;
 mod variable;
 mod varying;
 pub mod waits;
+pub mod windows;
 pub mod with;
 
 use turnstile_syntax::ast::{self, QueryBody};
@@ -143,5 +145,6 @@ fn select_of_nothing() -> ast::Select {
         group_by: Vec::new(),
         with_rollup: false,
         having: None,
+        windows: Vec::new(),
     }
 }

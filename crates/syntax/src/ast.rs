@@ -19,6 +19,7 @@ mod literal_rows;
 mod query;
 mod show;
 mod types;
+mod window;
 mod written;
 
 pub use account::*;
@@ -31,6 +32,7 @@ pub use literal_rows::*;
 pub use query::*;
 pub use show::*;
 pub use types::*;
+pub use window::*;
 pub use written::*;
 
 /// An identifier: quotes removed, doubled quotes resolved, case as written.

@@ -46,6 +46,7 @@ mod show;
 mod statement;
 mod table_option;
 mod table_reference;
+mod window;
 
 use crate::ast::{Clause, Statement};
 use crate::lexer::{Keyword, LexOptions, Lexer, Token, TokenKind};

@@ -1,6 +1,6 @@
 //! Walks over expression trees. Sub-queries are leaves here: whoever cares about them looks into them itself.
 
-use crate::ast::Expr;
+use crate::ast::{Expr, Over};
 use turnstile_values::pulse;
 
 /// Calls `visit` for each direct operand of `expr`.
@@ -52,6 +52,9 @@ pub fn children<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
         Expr::Function(call) => {
             call.arguments.iter().take_while(|_| pulse::step().is_ok()).for_each(&mut *visit);
             call.order_by.iter().for_each(|item| visit(&item.expr));
+            if let Some(Over::Window(window)) = call.over.as_deref() {
+                window.each(visit);
+            }
         }
         Expr::DateArithmetic { date, amount, .. } => [date, amount].into_iter().for_each(|one| visit(one)),
         Expr::TimestampDiff { from, to, .. } => [from, to].into_iter().for_each(|one| visit(one)),
@@ -110,7 +113,11 @@ pub fn children_mut<E>(expr: &mut Expr, visit: &mut dyn FnMut(&mut Expr) -> Resu
         }
         Expr::Function(call) => {
             call.arguments.iter_mut().try_for_each(&mut *visit)?;
-            call.order_by.iter_mut().try_for_each(|item| visit(&mut item.expr))
+            call.order_by.iter_mut().try_for_each(|item| visit(&mut item.expr))?;
+            match call.over.as_deref_mut() {
+                Some(Over::Window(window)) => window.each_mut(visit),
+                _ => Ok(()),
+            }
         }
         Expr::DateArithmetic { date, amount, .. } => {
             [date, amount].into_iter().try_for_each(|one| visit(one))

@@ -115,6 +115,59 @@ impl Accumulator {
         self.add_value(aggregate.kind, value, aggregate, context)
     }
 
+    /// The same once more, to go on from while its result is taken; None for what is a list.
+    pub fn copy(&self) -> Option<Accumulator> {
+        let state = match &self.state {
+            State::Count(count) => State::Count(*count),
+            State::Whole { sum, count } => State::Whole { sum: *sum, count: *count },
+            State::Exact { sum, count } => State::Exact { sum: sum.clone(), count: *count },
+            State::Double { sum, count } => State::Double { sum: *sum, count: *count },
+            State::Extreme(value) => State::Extreme(value.clone()),
+            State::Bits(bits) => State::Bits(*bits),
+            State::Bytes(bytes) => State::Bytes(bytes.clone()),
+            State::Spread { count, mean, squares } => {
+                State::Spread { count: *count, mean: *mean, squares: *squares }
+            }
+            State::Texts(_) | State::Document(_) => return None,
+        };
+        self.seen.is_none().then_some(Accumulator { state, seen: None })
+    }
+
+    /// Whether rows can be taken back as if they had never been added.
+    pub fn takes_back(&self) -> bool {
+        matches!(self.state, State::Count(_) | State::Whole { .. } | State::Exact { .. })
+    }
+
+    /// Takes back a row that was added.
+    pub fn take_back(
+        &mut self,
+        aggregate: &Aggregate,
+        row: &dyn Row,
+        context: &EvalContext<'_>,
+    ) -> SqlResult<()> {
+        let value = match aggregate.arguments.first() {
+            Some(argument) => argument.expr.eval(row, context)?,
+            None => Value::Int(1),
+        };
+        if value.is_null() {
+            return Ok(());
+        }
+        match &mut self.state {
+            State::Count(count) => *count -= 1,
+            State::Whole { sum, count } => {
+                *sum -= whole(value, context)?;
+                *count -= 1;
+            }
+            State::Exact { sum, count } => {
+                let number = to_decimal(&value, context)?;
+                *sum = sum.sub(&number).map_err(|_| SqlError::value_out_of_range("DECIMAL", "sum"))?;
+                *count -= 1;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
     /// So many rows more for COUNT(*).
     pub fn count_more(&mut self, rows: u64) {
         if let State::Count(count) = &mut self.state {
@@ -179,11 +232,7 @@ impl Accumulator {
         match &mut self.state {
             State::Count(count) => *count += 1,
             State::Whole { sum, count } => {
-                *sum += match value {
-                    Value::Int(number) => i128::from(number),
-                    Value::UInt(number) => i128::from(number),
-                    other => i128::from(turnstile_values::value::to_i64(&other, context)?),
-                };
+                *sum += whole(value, context)?;
                 *count += 1;
             }
             State::Exact { sum, count } => {
@@ -267,6 +316,14 @@ impl Accumulator {
             State::Spread { count, squares, .. } => spread(aggregate.kind, count, squares),
         })
     }
+}
+
+fn whole(value: Value, context: &EvalContext<'_>) -> SqlResult<i128> {
+    Ok(match value {
+        Value::Int(number) => i128::from(number),
+        Value::UInt(number) => i128::from(number),
+        other => i128::from(turnstile_values::value::to_i64(&other, context)?),
+    })
 }
 
 /// BIT_AND, BIT_OR and BIT_XOR of byte strings, which have to be equally long.

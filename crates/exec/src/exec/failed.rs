@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use turnstile_expr::expr::{Expr, Row};
 use turnstile_plan::plan::query::{SelectPlan, Subquery};
+use turnstile_plan::plan::windows::WindowPlan;
 use turnstile_values::error::SqlResult;
 use turnstile_values::value::Value;
 
@@ -28,6 +29,7 @@ pub(super) fn refuse_failed_conditions(exec: &Exec<'_>, plan: &SelectPlan) -> Sq
 /// Error 1242 if the select list or the order asks for a sub-query that gave several rows.
 pub(super) fn refuse_failed_items(exec: &Exec<'_>, plan: &SelectPlan, tuple: &[Value]) -> SqlResult<()> {
     let exprs = plan.items.iter().map(|item| &item.expr).chain(plan.order.iter().map(|key| &key.expr));
+    let exprs = exprs.chain(plan.windows.iter().flat_map(WindowPlan::exprs));
     refuse_failed(exec, &plan.subqueries, exprs, tuple)
 }
 

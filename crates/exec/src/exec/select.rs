@@ -20,7 +20,7 @@ use super::scan::{Fields, TableScan};
 use super::tail::{Kept, RowOut, Tail, TupleRow};
 use super::values::values;
 use super::{Exec, blank};
-use crate::exec::{sort, subquery, union, virtual_scan};
+use crate::exec::{sort, subquery, union, virtual_scan, windows};
 
 /// A boxed future, for recursion.
 pub type Boxed<'a, T> = Pin<Box<dyn Future<Output = SqlResult<T>> + Send + 'a>>;
@@ -101,6 +101,9 @@ async fn select(
                 break;
             }
         }
+    }
+    if !plan.windows.is_empty() {
+        Box::pin(windows::run(exec, plan, &mut tail)).await?;
     }
     finish(exec, &mut tail).await?;
     Ok(tail.found)

@@ -215,6 +215,8 @@ pub struct Tail<'p, 'o> {
     out: &'o mut dyn RowOut,
     grouping: Option<Grouping<'p>>,
     sorted: Blocks<Keyed>,
+    /// Tuples that wait for their window functions, until these are worked out.
+    windowed: Option<Blocks<Keyed>>,
     /// Rows that DISTINCT has let through.
     seen: Option<KeyIndex>,
     /// Memory for the key of a row in `seen`.
@@ -250,7 +252,8 @@ impl<'p, 'o> Tail<'p, 'o> {
         let seen = plan.distinct.then(KeyIndex::default);
         let (sorted, key, items) = (Blocks::new(), Vec::new(), Vec::with_capacity(plan.items.len()));
         let charge = context.charge();
-        Ok(Tail { plan, out, grouping, sorted, seen, key, left, skip, found: 0, items, charge })
+        let windowed = (!plan.windows.is_empty()).then(Blocks::new);
+        Ok(Tail { plan, out, grouping, sorted, windowed, seen, key, left, skip, found: 0, items, charge })
     }
 
     /// Nothing can come out any more.
@@ -294,6 +297,11 @@ impl<'p, 'o> Tail<'p, 'o> {
 
     /// Computes the select list of a tuple and passes it on.
     pub fn project(&mut self, tuple: &[Value], context: &EvalContext<'_>) -> SqlResult<Visit> {
+        if let Some(windowed) = &mut self.windowed {
+            self.charge.add_row(tuple)?;
+            windowed.push((Vec::new(), tuple.to_vec()));
+            return Ok(Visit::Continue);
+        }
         // A row that OFFSET leaves out is not worked out where it is known to be one.
         if self.skip > 0 && !self.sorts() && self.seen.is_none() {
             return self.deliver();
@@ -384,6 +392,11 @@ impl<'p, 'o> Tail<'p, 'o> {
         !self.plan.order.is_empty()
     }
 
+    /// Tuples that wait for their window functions; from now on they are passed on.
+    pub fn take_windowed(&mut self) -> Blocks<Keyed> {
+        self.windowed.take().unwrap_or_default()
+    }
+
     /// What was held back, to be sorted.
     pub fn take_held(&mut self) -> Blocks<Keyed> {
         std::mem::take(&mut self.sorted)
@@ -411,13 +424,14 @@ impl Drop for Tail<'_, '_> {
         let mut charge = std::mem::take(&mut self.charge);
         let sorted = std::mem::take(&mut self.sorted);
         let seen = self.seen.take().unwrap_or_default();
-        let mut count = sorted.len() + seen.len();
+        let windowed = self.windowed.take().unwrap_or_default();
+        let mut count = sorted.len() + seen.len() + windowed.len();
         let groups = self.grouping.take().map(|mut grouping| {
             count += grouping.index.len();
             charge.absorb(std::mem::take(&mut grouping.charge));
             (grouping.index, grouping.groups, grouping.closing)
         });
-        discard((sorted, seen, groups), count, charge);
+        discard((sorted, windowed, seen, groups), count, charge);
     }
 }
 

@@ -43,9 +43,9 @@ impl AggregateKind {
         matches!(self, AggregateKind::BitAnd | AggregateKind::BitOr | AggregateKind::BitXor)
     }
 
-    /// The aggregate a call means; `None` for scalar functions.
+    /// The aggregate a call means; `None` for scalar functions and for window functions.
     pub fn of(call: &FunctionCall) -> Option<AggregateKind> {
-        if call.schema.is_some() {
+        if call.schema.is_some() || call.over.is_some() {
             return None;
         }
         Some(match &*call.name {

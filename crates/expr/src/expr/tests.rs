@@ -69,16 +69,7 @@ fn columns_types_and_collations() {
     check(&binary(BinaryOp::Divide, column("price"), column("id")), "0.214286", "decimal(14,6)");
     check(&binary(BinaryOp::Equal, column("name"), text("ann")), "0", "bigint");
     check(&column("at"), "1970-01-01 01:00:00", "timestamp");
-    let upper = FunctionCall {
-        schema: None,
-        name: "upper".into(),
-        spelling: turnstile_syntax::ast::Spelling::default(),
-        star: false,
-        distinct: false,
-        arguments: vec![column("name")],
-        order_by: vec![],
-        separator: None,
-    };
+    let upper = FunctionCall { arguments: vec![column("name")], ..FunctionCall::named("upper") };
     check(&Ast::Function(Box::new(upper)), "ANN", "varchar(20)");
     assert_eq!(bind(&column("nope"), &mut table, &settings).unwrap_err().code, 1054);
 }

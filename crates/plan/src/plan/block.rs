@@ -24,6 +24,7 @@ use super::rollup;
 use super::scope::{Outside, Scope};
 use super::seen::Seen;
 use super::uses::Uses;
+use super::windows::Windows;
 use super::with::Named;
 
 /// What planning needs to know of its surroundings.
@@ -103,6 +104,10 @@ pub struct Block<'a, 'p> {
     pub reads_optional: bool,
     /// What it joins its tables by.
     pub joined_by: JoinedBy,
+    /// Its window functions.
+    pub windows: Windows,
+    /// It may have some.
+    pub takes_windows: bool,
     /// Of an INSERT, or of an UPDATE or DELETE of one table: MySQL reads no texts beside dates as days there.
     pub changes_one_table: bool,
     /// Keys of GROUP BY, aliases and positions replaced.
@@ -130,6 +135,8 @@ impl<'a, 'p> Block<'a, 'p> {
             merges: false,
             reads_optional: false,
             joined_by: JoinedBy::default(),
+            windows: Windows::default(),
+            takes_windows: false,
             changes_one_table: false,
             seen_subqueries: Seen::default(),
             seen_aggregates: Seen::default(),

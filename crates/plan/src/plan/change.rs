@@ -343,6 +343,7 @@ fn plan_rows(
         preconditions,
         subqueries: std::mem::take(&mut block.subqueries),
         group: None,
+        windows: Vec::new(),
         having: Vec::new(),
         items: Vec::new(),
         item_subqueries,

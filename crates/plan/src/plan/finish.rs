@@ -16,13 +16,15 @@ use super::query::{
     Access, Costed, Filter, JoinStep, KeyRange, OrderKey, SelectPlan, Source, Subquery, TableSource,
     each_table,
 };
+use super::windows::WindowPlan;
 
 /// Completes a plan.
 pub fn finish(plan: &mut SelectPlan, context: &PlanContext<'_>) {
     let used = used_columns(plan);
     extreme_by_index(plan);
     let order = wanted_order(plan);
-    let limited = plan.limit.count.is_some() && plan.group.is_none() && !plan.distinct;
+    let passes = plan.group.is_none() && plan.windows.is_empty();
+    let limited = plan.limit.count.is_some() && passes && !plan.distinct;
     let wanted = limited.then(|| plan.limit.rows(context.eval));
     let competes = context.ways.reads_in_order;
     if let Some(first) = plan.steps.first_mut()
@@ -43,7 +45,7 @@ pub fn finish(plan: &mut SelectPlan, context: &PlanContext<'_>) {
 
 /// ORDER BY as it must come out of the first table: (tuple position, descending).
 fn wanted_order(plan: &SelectPlan) -> Option<Vec<(usize, bool)>> {
-    if plan.order.is_empty() || plan.group.is_some() {
+    if plan.order.is_empty() || plan.group.is_some() || !plan.windows.is_empty() {
         return None;
     }
     let column = |key: &OrderKey| match key.expr {
@@ -76,6 +78,7 @@ fn used_columns(plan: &SelectPlan) -> BTreeSet<usize> {
             aggregate.order.iter().for_each(|one| note(&one.expr, &mut used));
         }
     }
+    plan.windows.iter().flat_map(WindowPlan::exprs).for_each(|one| note(one, &mut used));
     note_steps(&plan.steps, &mut used);
     used
 }

@@ -270,7 +270,9 @@ fn derived(
 pub fn is_plain_view(query: &ast::Query) -> bool {
     let ast::QueryBody::Select(select) = &query.body else { return false };
     let aggregated = |item: &ast::SelectItem| match item {
-        ast::SelectItem::Expr { expr, .. } => super::scope::is_aggregated(expr),
+        ast::SelectItem::Expr { expr, .. } => {
+            super::scope::is_aggregated(expr) || super::windows::has_window(expr)
+        }
         ast::SelectItem::Wildcard { .. } => false,
     };
     query.limit.is_none()
@@ -278,6 +280,7 @@ pub fn is_plain_view(query: &ast::Query) -> bool {
         && !select.from.is_empty()
         && select.group_by.is_empty()
         && select.having.is_none()
+        && select.windows.is_empty()
         && !select.items.iter().any(aggregated)
 }
 

@@ -37,6 +37,8 @@ struct Fixed {
     exprs: Alike,
     /// Columns, by tuple position.
     columns: HashSet<usize>,
+    /// The keys of GROUP BY, for parts of window functions: each is an entry of its own.
+    keys: Alike,
 }
 
 /// Checks the select list, HAVING and ORDER BY of a grouped block.
@@ -52,7 +54,7 @@ pub fn check(
     }
     let columns = determined(block, select, &exprs);
     let mut keys = Alike::of(block, &exprs);
-    let mut fixed = Fixed { exprs: Alike::default(), columns };
+    let mut fixed = Fixed { exprs: Alike::default(), columns, keys: Alike::of(block, &exprs) };
     for (nth, item) in clauses.items.iter().enumerate() {
         let free = if keys.have(block, &item.expr) { None } else { free_column(block, &item.expr, &fixed) };
         let Some(column) = free else { continue };
@@ -129,7 +131,7 @@ pub fn dependences(block: &Block<'_, '_>, select: &ast::Select, items: &[Item]) 
     for from in std::iter::once(Vec::new()).chain(alone) {
         let keys: Vec<ast::Expr> = from.iter().map(|nth| items[*nth].expr.clone()).collect();
         let columns = determined(block, select, &keys);
-        let fixed = Fixed { exprs: Alike::default(), columns };
+        let fixed = Fixed { exprs: Alike::default(), columns, keys: Alike::default() };
         let depends = |(nth, item): (usize, &Item)| {
             let same = !from.contains(&nth)
                 && !walk::any(&item.expr, &is_of_group)
@@ -296,9 +298,10 @@ fn free_column(block: &Block<'_, '_>, expr: &ast::Expr, fixed: &Fixed) -> Option
     if let Some(read) = reads_of_subquery(block, expr) {
         return read.into_iter().find_map(named);
     }
+    let in_window = matches!(expr, ast::Expr::Function(call) if call.over.is_some());
     let mut found = None;
     walk::children(expr, &mut |child| {
-        if found.is_none() {
+        if found.is_none() && !(in_window && fixed.keys.have(block, child)) {
             found = free_column(block, child, fixed);
         }
     });

@@ -15,8 +15,8 @@ use turnstile_values::types::{ColumnType, ExprType, column_flag};
 use super::block::{Block, PlanContext, settled};
 use super::query::{QueryPlan, Subquery, SubqueryKind};
 use super::scope::{Outside, Reach, Resolved, Wanted};
-use super::varying;
-pub(super) use query::no_query;
+use super::{varying, windows};
+pub(super) use query::{as_shown, no_query};
 use query::{compare_documents, compare_op, is_value, value_type, with_value, without_star, without_varying};
 
 impl Block<'_, '_> {
@@ -53,6 +53,9 @@ impl Block<'_, '_> {
     /// Gives an alias of the select list a place for inner blocks.
     fn place_alias(&mut self, at: usize) -> SqlResult<()> {
         let expr = self.scope.aliases.borrow()[at].expr.clone();
+        if windows::has_window(&expr) {
+            return Err(SqlError::window_alias_here(&self.scope.aliases.borrow()[at].name));
+        }
         let typed = self.bind(&expr, self.scope.clause.get())?;
         let place = match typed.expr {
             Expr::Column(position) | Expr::TimestampColumn(position) => {
@@ -252,6 +255,7 @@ impl Block<'_, '_> {
         if matches!(item.expr, Expr::Column(_))
             || item.kind.column == ColumnType::Json
             || !varying::varies(written)
+            || windows::has_window(written)
         {
             return;
         }

@@ -221,6 +221,9 @@ fn kept_of(plan: &SelectPlan, ordered: bool) -> Option<Kept> {
     if groups.is_some_and(|group| group.implicit) {
         return None;
     }
+    if !plan.windows.is_empty() {
+        return Some(Kept::All);
+    }
     if plan.distinct && !is_distinct_anyway(plan, groups, joined) {
         return Some(Kept::All);
     }

@@ -20,7 +20,7 @@ use super::block::Block;
 use super::query::OrderKey;
 use super::scope::{AggregateUse, Alias, is_aggregated};
 use super::select::Item;
-use super::{aggregate, rollup, varying};
+use super::{aggregate, rollup, varying, windows};
 
 const HAVING: &str = "having clause";
 const GROUP: &str = "group statement";
@@ -280,6 +280,9 @@ fn having_name(
         return Ok(Some(meant));
     }
     if let Some(item) = listed(block, name, items, HAVING)? {
+        if windows::has_window(&item.expr) {
+            return Err(SqlError::window_alias_here(&name.column));
+        }
         return Ok(Some(item.expr.clone()));
     }
     // Other columns of the tables are gone behind the select list; a name may still be one of the blocks

@@ -50,6 +50,7 @@ impl PointShape {
             && select.light
             && source.access.ranges[0].equal.iter().all(is_fixed)
             && select.group.is_none()
+            && select.windows.is_empty()
             && select.having.is_empty()
             && select.order.is_empty()
             && select.outer.is_empty()

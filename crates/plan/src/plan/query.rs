@@ -11,6 +11,7 @@ use turnstile_engine::RowLock;
 use super::json_table::JsonTable;
 use super::point::PointShape;
 use super::waits::Guard;
+use super::windows::WindowPlan;
 use turnstile_expr::expr::AggregateKind;
 use turnstile_expr::expr::{CompareOp, EvalContext, Expr, Typed};
 use turnstile_syntax::ast::SetOperator;
@@ -256,6 +257,8 @@ pub struct SelectPlan {
     pub subqueries: Vec<Subquery>,
     /// GROUP BY and aggregates.
     pub group: Option<GroupPlan>,
+    /// Window functions, by what their rows are sorted by.
+    pub windows: Vec<WindowPlan>,
     /// HAVING
     pub having: Vec<Filter>,
     /// The select list.
@@ -290,6 +293,7 @@ impl SelectPlan {
         let fed = aggregates().flat_map(|one| one.arguments.iter().map(|typed| &typed.expr));
         let sorted = aggregates().flat_map(|one| &one.order).chain(&self.order).map(|key| &key.expr);
         let items = self.items.iter().map(|item| &item.expr);
+        let items = items.chain(self.windows.iter().flat_map(WindowPlan::exprs));
         self.steps.iter().all(|step| step.light)
             && keys.chain(fed).chain(sorted).chain(items).all(Expr::is_light)
     }

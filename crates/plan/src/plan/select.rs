@@ -20,7 +20,8 @@ use super::point::PointShape;
 use super::query::{Filter, GroupPlan, JoinStep, LimitPlan, SelectPlan};
 use super::scope::{AggregateUse, Outside};
 use super::steps::{Condition, Planned, StepPlanner, join_queries};
-use super::{alternatives, distinct, finish, from, grouping, last_row, names, pushed, rollup};
+use super::windows::WindowPlan;
+use super::{alternatives, distinct, finish, from, grouping, last_row, names, pushed, rollup, windows};
 
 pub use item::Item;
 use item::{bind_items, expand, keep_digits, meta};
@@ -44,10 +45,7 @@ pub fn plan(
     around: Around<'_>,
     parent: Option<Outside<'_>>,
 ) -> SqlResult<SelectPlan> {
-    let mut block = Block::new(context, parent);
-    // What ROLLUP takes out of a row could stand in it under several names.
-    block.merges = context.ways.merges_derived && !select.with_rollup;
-    block.joined_by = JoinedBy::of(context, select);
+    let mut block = begun(context, select, parent);
     let asked = pushed::inside(context, select);
     let joined = from::read(&mut block, &asked.from)?;
     let items = expand(&block, &select.items)?;
@@ -56,6 +54,7 @@ pub fn plan(
     let Front { preconditions, steps, keys, rows } = front(&mut block, select, asked, joined, &items)?;
     block.scope.aggregates.set(AggregateUse::Allowed);
     let mut bound = bind_items(&mut block, &items)?;
+    windows::check_named(&mut block)?;
     keep_digits(&block, select, around, !keys.is_empty(), &mut bound);
     let condition = names::having(&block, select, &items)?;
     let having = match &condition {
@@ -78,7 +77,9 @@ pub fn plan(
     let dependences = if inner { grouping::dependences(&block, select, &items) } else { Vec::new() };
     let group = grouped.then(|| group_plan(&mut block, keys));
     let columns = items.iter().zip(&bound).map(|(item, typed)| meta(&block.scope, item, typed)).collect();
+    let windows = block.windows.take_planned();
     let results = bound.iter().map(|item| &item.expr).chain(order.iter().map(|key| &key.expr));
+    let results = results.chain(windows.iter().flat_map(WindowPlan::exprs));
     let item_subqueries = block.subqueries_for(results.flat_map(Expr::columns).collect());
     let limit = limit_plan(&mut block, around.limit)?;
     let mut plan = SelectPlan {
@@ -88,6 +89,7 @@ pub fn plan(
         preconditions,
         subqueries: std::mem::take(&mut block.subqueries),
         group,
+        windows,
         having,
         items: bound,
         item_subqueries,
@@ -107,6 +109,24 @@ pub fn plan(
     plan.light = plan.takes_rows_lightly();
     plan.point = PointShape::of_select(&plan);
     Ok(plan)
+}
+
+/// The block of a SELECT before anything is read.
+fn begun<'a, 'p>(
+    context: &'a PlanContext<'a>,
+    select: &ast::Select,
+    parent: Option<Outside<'p>>,
+) -> Block<'a, 'p>
+where
+    'a: 'p,
+{
+    let mut block = Block::new(context, parent);
+    // What ROLLUP takes out of a row could stand in it under several names.
+    block.merges = context.ways.merges_derived && !select.with_rollup;
+    block.joined_by = JoinedBy::of(context, select);
+    block.windows.named = select.windows.clone();
+    block.takes_windows = true;
+    block
 }
 
 /// Everything before the select list.

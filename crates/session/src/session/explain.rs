@@ -240,7 +240,10 @@ impl Lines {
             if nth == 0 && plan.group.as_ref().is_some_and(|group| !group.keys.is_empty()) {
                 line.extra.push("Using temporary".into());
             }
-            if nth == 0 && !plan.order.is_empty() {
+            if nth == 0 && !plan.windows.is_empty() {
+                line.extra.push("Using temporary".into());
+            }
+            if nth == 0 && (!plan.order.is_empty() || plan.windows.iter().any(|one| !one.keys.is_empty())) {
                 line.extra.push("Using filesort".into());
             }
             if nth > 0 && !step.hash.is_empty() {

@@ -40,6 +40,8 @@ fn what_takes_too_much_memory_ends_and_gives_it_back() {
         "WITH RECURSIVE r AS (SELECT 1 AS a UNION ALL SELECT r.a + 1 FROM r STRAIGHT_JOIN n) SELECT COUNT(*) FROM r",
         "SELECT REPEAT(i, 2000) FROM n UNION SELECT REPEAT(i, 2000) FROM n",
         "SELECT REPEAT(i, 2000) FROM n EXCEPT SELECT REPEAT(i, 2000) FROM n",
+        "SELECT MAX(r) FROM (SELECT LAG(REPEAT(i, 2000)) OVER (ORDER BY i) AS r FROM n) t",
+        "SELECT ROW_NUMBER() OVER (ORDER BY REPEAT(i, 2000)) FROM n",
         "SELECT COUNT(*) FROM n WHERE 'q' IN (SELECT REPEAT(i, 2000) FROM n)",
         "INSERT INTO copy SELECT REPEAT(i, 2000) FROM n",
         "SET @a = CONCAT(REPEAT('a', 3000000)), @b = CONCAT(REPEAT('a', 3000000))",

@@ -184,6 +184,13 @@ fn no_stretch_of_many_rows_is_long() {
         (format!("SELECT COUNT(*) FROM (SELECT v * 7919 % 360007 AS g, COUNT(*) FROM {many} GROUP BY g) e"), "360000\n"),
         (format!("SELECT COUNT(DISTINCT v * 7919 % 360007) FROM {many}"), "360000\n"),
         (
+            format!(
+                "SELECT MAX(r) FROM (SELECT SUM(v) OVER (ORDER BY v DIV 90000 ROWS 5 PRECEDING) + \
+                 RANK() OVER (ORDER BY v DIV 90000) AS r FROM {many}) e"
+            ),
+            "2429980\n",
+        ),
+        (
             "WITH RECURSIVE r AS (SELECT 0 AS v UNION ALL SELECT v + 1 FROM r WHERE v < 300000) SELECT MAX(v) FROM r"
                 .to_string(),
             "300000\n",

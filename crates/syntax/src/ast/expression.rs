@@ -6,7 +6,7 @@ use std::mem::discriminant;
 pub use turnstile_values::context::VariableScope;
 pub use turnstile_values::datetime::IntervalUnit;
 
-use super::{CastType, ColumnName, Name, OrderItem, Query, Text};
+use super::{CastType, ColumnName, Name, OrderItem, Over, Query, Text};
 
 /// A literal value, typed as MySQL types it before any context is known.
 #[derive(Debug, Clone, PartialEq)]
@@ -211,6 +211,25 @@ pub struct FunctionCall {
     pub order_by: Vec<OrderItem>,
     /// GROUP_CONCAT only; None means a comma.
     pub separator: Option<Text>,
+    /// The window of a window function.
+    pub over: Option<Box<Over>>,
+}
+
+impl FunctionCall {
+    /// A call without arguments.
+    pub fn named(name: &str) -> FunctionCall {
+        FunctionCall {
+            schema: None,
+            name: name.into(),
+            spelling: Spelling::default(),
+            star: false,
+            distinct: false,
+            arguments: Vec::new(),
+            order_by: Vec::new(),
+            separator: None,
+            over: None,
+        }
+    }
 }
 
 /// An expression.

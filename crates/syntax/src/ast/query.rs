@@ -1,6 +1,6 @@
 //! Queries: SELECT, VALUES, TABLE, set operations, and the tables they read.
 
-use super::{ColumnType, Expr, Name, TableName, Text};
+use super::{ColumnType, Expr, Name, TableName, Text, Window};
 
 /// WITH: queries with names, for the statement or query behind it.
 #[derive(Debug, Clone, PartialEq, Hash)]
@@ -90,6 +90,8 @@ pub struct Select {
     pub with_rollup: bool,
     /// HAVING
     pub having: Option<Expr>,
+    /// WINDOW; empty when absent.
+    pub windows: Vec<(Name, Window)>,
 }
 
 /// One entry of a select list.

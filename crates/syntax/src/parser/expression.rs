@@ -17,7 +17,7 @@
 //! | [`SIMPLE`] | unary `- + ~ !`, `BINARY`, `COLLATE`, primaries |
 
 use super::{Deprecated, Parse, Parser};
-use crate::ast::{BinaryOp, Expr, FunctionCall, Quantifier, Spelling, UnaryOp};
+use crate::ast::{BinaryOp, Expr, FunctionCall, Quantifier, UnaryOp};
 use crate::lexer::{Keyword, TokenKind};
 
 pub(super) type Rank = u8;
@@ -255,14 +255,5 @@ impl Parser<'_> {
 
 /// A call of a function in plain syntax.
 pub(super) fn call(name: &str, arguments: Vec<Expr>) -> Expr {
-    Expr::Function(Box::new(FunctionCall {
-        schema: None,
-        name: name.into(),
-        spelling: Spelling::default(),
-        star: false,
-        distinct: false,
-        arguments,
-        order_by: Vec::new(),
-        separator: None,
-    }))
+    Expr::Function(Box::new(FunctionCall { arguments, ..FunctionCall::named(name) }))
 }

@@ -1,7 +1,7 @@
 //! Function calls: plain ones, those with a syntax of their own, and those whose names are reserved words.
 
 use super::name::lower;
-use super::{Deprecated, Parse, Parser, native};
+use super::{Deprecated, Parse, Parser, native, window};
 use crate::ast::{BinaryOp, Expr, FunctionCall, Literal, Name, Spelling, TrimSide};
 use crate::lexer::{Keyword, Token, TokenKind};
 
@@ -90,21 +90,17 @@ impl Parser<'_> {
             Keyword::Match if self.peek() == TokenKind::LeftParen => {
                 Err(self.not_supported("MATCH ... AGAINST"))
             }
-            Keyword::Rank
-            | Keyword::DenseRank
-            | Keyword::PercentRank
-            | Keyword::CumeDist
-            | Keyword::RowNumber
-            | Keyword::Ntile
-            | Keyword::Lag
-            | Keyword::Lead
-            | Keyword::FirstValue
-            | Keyword::LastValue
-            | Keyword::NthValue
-                if self.peek() == TokenKind::LeftParen =>
-            {
-                Err(self.not_supported("window functions"))
-            }
+            Keyword::Rank => window::window_call(self, "rank"),
+            Keyword::DenseRank => window::window_call(self, "dense_rank"),
+            Keyword::PercentRank => window::window_call(self, "percent_rank"),
+            Keyword::CumeDist => window::window_call(self, "cume_dist"),
+            Keyword::RowNumber => window::window_call(self, "row_number"),
+            Keyword::Ntile => window::window_call(self, "ntile"),
+            Keyword::Lag => window::window_call(self, "lag"),
+            Keyword::Lead => window::window_call(self, "lead"),
+            Keyword::FirstValue => window::window_call(self, "first_value"),
+            Keyword::LastValue => window::window_call(self, "last_value"),
+            Keyword::NthValue => window::window_call(self, "nth_value"),
             _ => Err(self.unexpected()),
         }
     }
@@ -144,35 +140,13 @@ impl Parser<'_> {
     }
 
     fn called(&self, name: Name, arguments: Vec<Expr>) -> Parse<Expr> {
-        self.refuse_window()?;
-        Ok(Expr::Function(Box::new(FunctionCall {
-            schema: None,
-            name,
-            spelling: Spelling::default(),
-            star: false,
-            distinct: false,
-            arguments,
-            order_by: Vec::new(),
-            separator: None,
-        })))
-    }
-
-    fn refuse_window(&self) -> Parse<()> {
-        if self.at(Keyword::Over) { Err(self.not_supported("window functions")) } else { Ok(()) }
+        Ok(super::expression::call(&name, arguments))
     }
 
     fn aggregate(&mut self, name: Name) -> Parse<Expr> {
         self.advance();
-        let mut function = FunctionCall {
-            schema: None,
-            spelling: Spelling::default(),
-            star: false,
-            distinct: !name.starts_with("json_") && self.eat(Keyword::Distinct),
-            arguments: Vec::new(),
-            order_by: Vec::new(),
-            separator: None,
-            name,
-        };
+        let mut function = FunctionCall::named(&name);
+        function.distinct = !name.starts_with("json_") && self.eat(Keyword::Distinct);
         if !function.distinct {
             self.eat(Keyword::All);
         }
@@ -206,7 +180,7 @@ impl Parser<'_> {
             }
         }
         self.close()?;
-        self.refuse_window()?;
+        function.over = window::over(self)?.map(Box::new);
         Ok(Expr::Function(Box::new(function)))
     }
 

@@ -125,6 +125,7 @@ impl Parser<'_> {
             group_by: Vec::new(),
             with_rollup: false,
             having: None,
+            windows: Vec::new(),
         };
         let query = Query {
             with: None,

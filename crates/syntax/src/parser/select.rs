@@ -34,6 +34,7 @@ impl Parser<'_> {
             group_by: Vec::new(),
             with_rollup: false,
             having: None,
+            windows: Vec::new(),
         };
         self.select_modifiers(&mut select)?;
         select.items = self.comma_list(Self::select_item)?;
@@ -58,9 +59,7 @@ impl Parser<'_> {
         if self.eat(Keyword::Having) {
             select.having = Some(self.expression()?);
         }
-        if self.at(Keyword::Window) {
-            return Err(self.not_supported("window functions"));
-        }
+        select.windows = super::window::windows(self)?;
         let mut query = plain(QueryBody::Select(Box::new(select)));
         query.into = into;
         Ok(query)

@@ -194,6 +194,7 @@ impl Rules<'_> {
             SelectItem::Expr { expr, .. } => is_plain(expr),
         };
         !select.with_rollup
+            && select.windows.is_empty()
             && is_one_table(&select.from)
             && select.items.iter().all(item_is_plain)
             && self.conditions(&select.condition)

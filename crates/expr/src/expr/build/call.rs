@@ -17,6 +17,9 @@ use crate::expr::{choice, field, open};
 use crate::functions::{self, Wanted};
 
 pub(super) fn function(builder: &mut Builder<'_>, call: &ast::FunctionCall) -> SqlResult<Typed> {
+    if call.over.is_some() {
+        return builder.resolver.window(call);
+    }
     if crate::expr::AggregateKind::of(call).is_some() {
         return builder.resolver.aggregate(call);
     }

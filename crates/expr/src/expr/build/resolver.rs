@@ -30,6 +30,11 @@ pub trait Resolver {
         Err(SqlError::invalid_group_function_use())
     }
 
+    /// A window function; normally a column behind the input row.
+    fn window(&mut self, call: &ast::FunctionCall) -> SqlResult<Typed> {
+        Err(SqlError::window_function_here(&call.name))
+    }
+
     /// GROUPING(): which keys of GROUP BY a row sums over.
     fn grouping(&mut self, _call: &ast::FunctionCall) -> SqlResult<Typed> {
         Err(SqlError::invalid_group_function_use())

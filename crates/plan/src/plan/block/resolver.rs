@@ -8,7 +8,7 @@ use turnstile_syntax::ast::{self, FunctionCall};
 use turnstile_values::error::{ErrorKind, SqlError, SqlResult};
 use turnstile_values::types::{ColumnType, ExprType};
 
-use super::super::rollup;
+use super::super::{rollup, windows};
 use super::Block;
 
 impl Resolver for Block<'_, '_> {
@@ -83,6 +83,10 @@ impl Resolver for Block<'_, '_> {
 
     fn aggregate(&mut self, call: &FunctionCall) -> SqlResult<Typed> {
         self.place_aggregate(call)
+    }
+
+    fn window(&mut self, call: &FunctionCall) -> SqlResult<Typed> {
+        windows::place(self, call)
     }
 
     fn grouping(&mut self, call: &FunctionCall) -> SqlResult<Typed> {

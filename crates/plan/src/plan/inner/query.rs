@@ -107,7 +107,7 @@ pub(super) fn compare_documents(kind: &mut SubqueryKind, operands: &[ExprType], 
 }
 
 /// The value of an aggregate that may have other digits than its type.
-pub(super) fn as_shown(place: Typed, kind: Option<AggregateKind>) -> Typed {
+pub(in crate::plan) fn as_shown(place: Typed, kind: Option<AggregateKind>) -> Typed {
     if kind == Some(AggregateKind::Average) { shown_average(place) } else { shown_as_type(place) }
 }
 

@@ -72,6 +72,7 @@ pub fn selecting(exprs: &[ast::Expr]) -> Statement {
         group_by: Vec::new(),
         with_rollup: false,
         having: None,
+        windows: Vec::new(),
     };
     let query = ast::Query {
         with: None,
