@@ -49,6 +49,9 @@ fn check_part(expr: &Expr, name: &str, refusals: &Refusals) -> SqlResult<()> {
         }
         Expr::InsertedValue(_) => return named("values"),
         Expr::Default(None) => return Err((refusals.default)(name)),
+        Expr::Function(call) if call.over.is_some() => {
+            return Err(SqlError::window_function_here(&call.name));
+        }
         Expr::Function(call) if refusals.settled && AggregateKind::of(call).is_some() => {
             return Err(SqlError::invalid_group_function_use());
         }

@@ -56,7 +56,8 @@ pub fn group_keys(
             Some(item) => SqlError::wrong_group_field(&item.name),
             None => SqlError::invalid_group_function_use(),
         };
-        if is_aggregated(&expr) {
+        let meant = expr != item.expr;
+        if is_aggregated(&expr) || meant && windows::has_window(&expr) {
             return Err(refused());
         }
         // In an entry of the select list an aggregate may be over rows of this block, and has no value before

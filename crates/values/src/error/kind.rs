@@ -103,7 +103,7 @@ impl SqlError {
             3141 => ErrorKind::JsonText,
             3144 | 3146 => ErrorKind::JsonType,
             1067 => ErrorKind::InvalidDefault,
-            1101 | 3767..=3773 => ErrorKind::RefusedDefault,
+            1101 | 3593 | 3767..=3773 => ErrorKind::RefusedDefault,
             _ => self.kind_in_definition(),
         }
     }
