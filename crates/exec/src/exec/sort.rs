@@ -2,6 +2,10 @@
 //! pair, and after every few hundred rows the statement looks whether its slice is over. Long keys are merged
 //! from the first row on: comparing two of them may take as long as a run of short ones, and KILL ends it in
 //! the middle.
+//!
+//! Each of many rows has the first bytes of its keys beside it as numbers ([`prefix`]).
+
+mod prefix;
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -9,6 +13,7 @@ use std::collections::VecDeque;
 use super::order::Direction;
 use super::tail::{Keyed, sort_rows};
 use super::{Exec, order};
+use prefix::{Prefix, Prefixes};
 use turnstile_expr::expr::EvalContext;
 use turnstile_plan::plan::query::OrderKey;
 use turnstile_values::error::SqlResult;
@@ -98,13 +103,47 @@ pub fn sort_in_one_go<T>(
 /// What sorting a run counts for as work.
 const RUN_WORK_BYTES: usize = 32 << 10;
 
+/// A row that is sorted among many.
+struct Entry {
+    prefix: Prefix,
+    row: Keyed,
+}
+
+/// How entries are compared.
+struct Rule {
+    directions: Vec<Direction>,
+    /// Bytes of the longest keys, if they are long.
+    longest: usize,
+    /// Entries with equal prefixes have equal keys.
+    exact: bool,
+}
+
+impl Rule {
+    fn compare(&self, one: &Entry, other: &Entry, context: &EvalContext<'_>) -> SqlResult<Ordering> {
+        match one.prefix.cmp(&other.prefix) {
+            Ordering::Equal if !self.exact => {
+                compare(&one.row.0, &other.row.0, &self.directions, self.longest, context)
+            }
+            order => Ok(order),
+        }
+    }
+
+    /// Sorts a run of short keys.
+    fn sort(&self, run: &mut [Entry]) {
+        run.sort_by(|one, other| match one.prefix.cmp(&other.prefix) {
+            Ordering::Equal if !self.exact => order::compare_keys(&one.row.0, &other.row.0, &self.directions),
+            order => order,
+        });
+    }
+}
+
 /// Runs that are being merged, until one is left.
 #[derive(Default)]
 struct Merging {
-    runs: VecDeque<Blocks<Keyed>>,
-    first: Blocks<Keyed>,
-    second: Blocks<Keyed>,
-    merged: Blocks<Keyed>,
+    runs: VecDeque<Blocks<Entry>>,
+    first: Blocks<Entry>,
+    second: Blocks<Entry>,
+    merged: Blocks<Entry>,
     rows: usize,
 }
 
@@ -124,43 +163,65 @@ pub(super) async fn sorted(
     if keys.is_empty() || rows.len() <= 1 {
         return Ok(rows);
     }
+    let directions: Vec<Direction> = keys.iter().map(|key| (key.descending, key.collation)).collect();
     let is_short = rows.len() <= RUN_ROWS;
+    let mut prefixes = Prefixes::new(&directions);
     let mut longest = 0;
     for block in rows.blocks_mut() {
         longest = longest.max(long_keys(block.iter().map(|row| &row.0)));
         if !is_short {
+            block.iter().for_each(|row| prefixes.see(&row.0));
             exec.interrupt.check()?;
             exec.breathe().await;
         }
     }
-    if longest == 0 {
+    if is_short && longest == 0 {
         for block in rows.blocks_mut() {
             sort_rows(block, keys);
-            if !is_short {
-                exec.interrupt.check()?;
-                exec.breathe().await;
-            }
         }
+        return Ok(rows);
     }
+    let has_prefixes = longest == 0 && !is_short;
+    let rule = Rule { directions, longest, exact: has_prefixes && prefixes.are_exact() };
+    let mut entries = Blocks::new();
+    for row in rows {
+        exec.pace().await?;
+        let prefix = if has_prefixes { prefixes.of(&row.0) } else { Prefix::default() };
+        entries.push(Entry { prefix, row });
+    }
+    let mut sorted = Blocks::new();
+    for Entry { row, .. } in merged(exec, entries, &rule).await? {
+        exec.pace().await?;
+        sorted.push(row);
+    }
+    Ok(sorted)
+}
+
+/// Sorts runs and merges them.
+async fn merged(exec: &mut Exec<'_>, mut entries: Blocks<Entry>, rule: &Rule) -> SqlResult<Blocks<Entry>> {
     let mut merging = Merging::default();
-    merging.rows = rows.len();
-    if longest == 0 {
-        merging.runs.extend(std::iter::from_fn(|| rows.pop_block()));
+    merging.rows = entries.len();
+    if rule.longest == 0 {
+        for block in entries.blocks_mut() {
+            rule.sort(block);
+            exec.interrupt.check()?;
+            exec.breathe().await;
+        }
+        merging.runs.extend(std::iter::from_fn(|| entries.pop_block()));
     } else {
-        for row in rows {
+        for entry in entries {
             exec.pace().await?;
             let mut run = Blocks::new();
-            run.push(row);
+            run.push(entry);
             merging.runs.push_back(run);
         }
     }
-    let directions: Vec<_> = keys.iter().map(|key| (key.descending, key.collation)).collect();
     while merging.runs.len() > 1 {
         let runs = merging.runs.len();
         for _ in 0..runs / 2 {
             merging.first = merging.runs.pop_front().unwrap_or_default();
             merging.second = merging.runs.pop_front().unwrap_or_default();
-            merge(exec, &mut merging, &directions, longest).await?;
+            merge(exec, &mut merging, rule).await?;
             let merged = std::mem::take(&mut merging.merged);
             merging.runs.push_back(merged);
         }
@@ -172,17 +233,12 @@ pub(super) async fn sorted(
 }
 
 /// Merges two neighbouring runs; equal rows stay in their order.
-async fn merge(
-    exec: &mut Exec<'_>,
-    merging: &mut Merging,
-    directions: &[Direction],
-    longest: usize,
-) -> SqlResult<()> {
+async fn merge(exec: &mut Exec<'_>, merging: &mut Merging, rule: &Rule) -> SqlResult<()> {
     let Merging { first, second, merged, .. } = merging;
     while let (Some(one), Some(other)) = (first.first(), second.first()) {
-        let takes_second = compare(&one.0, &other.0, directions, longest, exec.eval)? == Ordering::Greater;
-        if let Some(row) = if takes_second { second.next() } else { first.next() } {
-            merged.push(row);
+        let takes_second = rule.compare(one, other, exec.eval)? == Ordering::Greater;
+        if let Some(entry) = if takes_second { second.next() } else { first.next() } {
+            merged.push(entry);
         }
         exec.pace().await?;
     }
