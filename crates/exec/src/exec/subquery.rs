@@ -8,7 +8,7 @@ use turnstile_catalog::mdl::Patience;
 use turnstile_catalog::timeout::Deadline;
 use turnstile_catalog::user_locks::{LOCK_BYTES, UserLocks};
 use turnstile_engine::session_status::WaitingFor;
-use turnstile_expr::expr::{CompareOp, EvalContext, LOOKED_UP_MIN, Lookup, compare_checked};
+use turnstile_expr::expr::{CompareOp, EvalContext, Expr, LOOKED_UP_MIN, Lookup, compare_checked};
 use turnstile_plan::plan::query::{Subquery, SubqueryKind};
 use turnstile_values::collation::Collation;
 use turnstile_values::error::{ErrorKind, SqlError, SqlResult};
@@ -74,12 +74,14 @@ pub(super) async fn run_subquery(
         }
         SubqueryKind::Exists => Value::boolean(!rows.is_empty()),
         SubqueryKind::In { operand, negated } => {
-            let values = operand
-                .iter()
-                .map(|(expr, collation)| Ok((expr.eval(&TupleRow(tuple), context)?, *collation)));
-            let values = values.collect::<SqlResult<Vec<_>>>()?;
+            let values = operands(operand, tuple, context)?;
             let found = is_in(exec, subquery, &values, &rows)?;
             Value::truth(found.map(|found| found != *negated))
+        }
+        SubqueryKind::Among { operand } => {
+            let values = operands(operand, tuple, context)?;
+            let known = values.iter().all(|(value, _)| !value.is_null());
+            Value::boolean(known && is_in(exec, subquery, &values, &rows)? == Some(true))
         }
         SubqueryKind::Quantified { operand, op, collation, all } => {
             let value = operand.eval(&TupleRow(tuple), context)?;
@@ -88,6 +90,17 @@ pub(super) async fn run_subquery(
         SubqueryKind::Value(_) | SubqueryKind::Sleep(_) | SubqueryKind::GetLock { .. } => Value::Int(0),
     };
     Ok(())
+}
+
+/// The values that are sought among a sub-query's rows.
+fn operands(
+    operand: &[(Expr, Collation)],
+    tuple: &[Value],
+    context: &EvalContext<'_>,
+) -> SqlResult<Vec<(Value, Collation)>> {
+    let value =
+        |(expr, collation): &(Expr, Collation)| Ok((expr.eval(&TupleRow(tuple), context)?, *collation));
+    operand.iter().map(value).collect()
 }
 
 /// Runs a sub-query that may turn out not to be asked for, as in `IF(a, b, (SELECT ..))`: that it has
@@ -178,6 +191,9 @@ fn is_in(
     let name = std::ptr::from_ref(subquery) as usize;
     let known = values.iter().all(|(value, _)| !value.is_null());
     let keeping = exec.keeping.as_mut().filter(|keeping| keeping.subquery_results.contains_key(&name));
+    if let [(Value::Null, _)] = values {
+        return Ok(if rows.is_empty() { Some(false) } else { None });
+    }
     let Some(keeping) = keeping.filter(|_| rows.len() >= LOOKED_UP_MIN && known) else {
         return walk(values, rows, context);
     };

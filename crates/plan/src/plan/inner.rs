@@ -1,6 +1,7 @@
 //! What a block does about the sub-queries and aggregates in its expressions: each gets a place in the tuple,
 //! which is filled before what reads it is evaluated.
 
+pub mod exists;
 mod placed;
 mod query;
 

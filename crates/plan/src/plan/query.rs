@@ -458,6 +458,11 @@ pub enum SubqueryKind {
         /// NOT IN
         negated: bool,
     },
+    /// EXISTS: whether the operand is among its rows; what is NULL is not.
+    Among {
+        /// As many as it has columns.
+        operand: Vec<(Expr, Collation)>,
+    },
     /// `operand op ANY` or `ALL` of its rows.
     Quantified {
         /// The operand.
@@ -480,7 +485,9 @@ impl SubqueryKind {
             | SubqueryKind::Sleep(operand)
             | SubqueryKind::Quantified { operand, .. } => vec![operand],
             SubqueryKind::GetLock { name, seconds } => vec![name, seconds],
-            SubqueryKind::In { operand, .. } => operand.iter().map(|(expr, _)| expr).collect(),
+            SubqueryKind::In { operand, .. } | SubqueryKind::Among { operand } => {
+                operand.iter().map(|(expr, _)| expr).collect()
+            }
         }
     }
 }

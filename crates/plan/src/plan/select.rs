@@ -16,6 +16,7 @@ use turnstile_values::error::{SqlError, SqlResult};
 
 use super::block::{Block, PlanContext};
 use super::from::merged::JoinedBy;
+use super::inner::exists;
 use super::point::PointShape;
 use super::query::{Filter, GroupPlan, JoinStep, LimitPlan, SelectPlan};
 use super::scope::{AggregateUse, Outside};
@@ -57,10 +58,7 @@ pub fn plan(
     windows::check_named(&mut block)?;
     keep_digits(&block, select, around, !keys.is_empty(), &mut bound);
     let condition = names::having(&block, select, &items)?;
-    let having = match &condition {
-        Some(condition) => vec![block.filter(condition, "having clause")?],
-        None => Vec::new(),
-    };
+    let having = condition.iter().map(|one| block.filter(one, "having clause")).collect::<SqlResult<_>>()?;
     let (order_by, mut order) = names::order_keys(&mut block, around.order_by, &items, &mut bound)?;
     if select.distinct && context.full_group_by {
         distinct::check(&block, &order_by, &items)?;
@@ -78,6 +76,7 @@ pub fn plan(
     let group = grouped.then(|| group_plan(&mut block, keys));
     let columns = items.iter().zip(&bound).map(|(item, typed)| meta(&block.scope, item, typed)).collect();
     let windows = block.windows.take_planned();
+    exists::take_as_lists(&mut block, rows);
     let results = bound.iter().map(|item| &item.expr).chain(order.iter().map(|key| &key.expr));
     let results = results.chain(windows.iter().flat_map(WindowPlan::exprs));
     let item_subqueries = block.subqueries_for(results.flat_map(Expr::columns).collect());

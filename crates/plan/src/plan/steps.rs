@@ -25,6 +25,7 @@ use super::scope::TableId;
 use order::{Placed, Sequence, Weights};
 use part::Part;
 
+pub use hash::hashable;
 pub use semi::join_queries;
 
 /// A condition, bound, with the tuple positions of tables it depends on.

@@ -180,7 +180,8 @@ impl Lines {
         }
         for subquery in queries(plan) {
             self.next_id += 1;
-            self.query(&subquery.plan, if subquery.correlated { "DEPENDENT SUBQUERY" } else { "SUBQUERY" });
+            let same = subquery.is_same_for_all();
+            self.query(&subquery.plan, if same { "SUBQUERY" } else { "DEPENDENT SUBQUERY" });
         }
         let _ = own;
     }

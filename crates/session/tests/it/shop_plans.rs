@@ -57,7 +57,7 @@ const CHANGES: [(&str, u64); 15] = [
 ];
 
 /// A read, and how many rows it may look at.
-const READS: [(&str, u64); 15] = [
+const READS: [(&str, u64); 19] = [
     ("SELECT id FROM orders WHERE status = 4 ORDER BY created LIMIT 5", 10),
     ("SELECT note FROM orders WHERE status = 4 AND user_id = 28", 21),
     ("SELECT quantity FROM stock WHERE (w, i) IN ((1, 2), (3, 4), (5, 6))", 6),
@@ -85,6 +85,25 @@ const READS: [(&str, u64); 15] = [
         45,
     ),
     ("SELECT o.id FROM n LEFT JOIN orders AS o ON o.user_id = n.i WHERE o.id = 700", 3),
+    // Derived tables among the tables of a join.
+    (
+        "SELECT o.id, d.title FROM orders AS o JOIN (SELECT id AS post, title, kind + 1 AS k FROM posts) AS d ON d.post = o.id \
+         WHERE o.user_id = 28 AND d.k > 1",
+        45,
+    ),
+    (
+        "WITH waiting AS (SELECT * FROM orders WHERE status = 4) SELECT note FROM waiting WHERE user_id = 28",
+        21,
+    ),
+    (
+        "SELECT n.i, d.id FROM n LEFT JOIN (SELECT id, user_id FROM orders WHERE status = 4) AS d ON d.user_id = n.i WHERE n.i = 9",
+        22,
+    ),
+    // Each of both tables once.
+    (
+        "SELECT COUNT(*) FROM posts AS p WHERE NOT EXISTS (SELECT 1 FROM stock AS s WHERE s.quantity = p.at)",
+        12_010,
+    ),
 ];
 
 const LOCKED: &str = "SELECT trx_rows_locked FROM information_schema.innodb_trx WHERE trx_rows_modified > 0";

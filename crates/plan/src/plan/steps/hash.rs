@@ -37,7 +37,7 @@ pub(super) fn pair(
 }
 
 /// Values of the two types are equal exactly if their hash keys are.
-pub(super) fn hashable(one: &ColumnType, other: &ColumnType) -> bool {
+pub fn hashable(one: &ColumnType, other: &ColumnType) -> bool {
     use ColumnType as T;
     match (one, other) {
         (
