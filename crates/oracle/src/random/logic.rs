@@ -159,15 +159,20 @@ fn ways(
         ),
         2 => {
             let (a, b, c) = (column(rng, one), column(rng, other), column(rng, other));
-            let kind = ["JOIN", "LEFT JOIN", "RIGHT JOIN"][rng.index(3)];
+            let mut kind = || ["JOIN", "LEFT JOIN", "RIGHT JOIN"][rng.index(3)];
+            let (kind, within) = (kind(), kind());
+            let having = ["", "AND EXISTS (SELECT 1 FROM t0 AS q WHERE q.id = z.id + 1)"][rng.index(2)];
+            let counted = ["", ", (SELECT COUNT(*) FROM t1 AS q WHERE q.id = d.k) AS c"][rng.index(2)];
             let computed = if rng.index(2) == 0 { "" } else { ", z.id + 1 AS n" };
             let asked = ["", "WHERE d.v IS NOT NULL", "WHERE d.k > 1"][rng.index(3)];
             format!(
-                "SELECT x.id, d.* FROM {} AS x {kind} (SELECT z.id AS k, z.{b} AS v, z.{c} AS w{computed} \
-                 FROM {} AS z WHERE z.id > {}) AS d ON x.{a} = d.v {asked}",
+                "SELECT x.id, d.*{counted} FROM {} AS x {kind} (SELECT e.* FROM (SELECT z.id AS k, z.{b} AS v, \
+                 z.{c} AS w{computed} FROM {} AS z WHERE z.id > {} {having}) AS e {within} {} AS y ON y.id = e.k) \
+                 AS d ON x.{a} = d.v {asked}",
                 one.name,
                 other.name,
-                rng.index(4)
+                rng.index(4),
+                one.name
             )
         }
         _ => {

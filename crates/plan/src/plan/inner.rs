@@ -14,7 +14,7 @@ use turnstile_values::sink::ColumnMeta;
 use turnstile_values::types::{ColumnType, ExprType, column_flag};
 
 use super::block::{Block, PlanContext, settled};
-use super::query::{QueryPlan, Subquery, SubqueryKind};
+use super::query::{QueryPlan, Subquery, SubqueryKind, placed_at};
 use super::scope::{Outside, Reach, Resolved, Wanted};
 use super::{varying, windows};
 pub(super) use query::{as_shown, no_query};
@@ -311,7 +311,11 @@ impl Block<'_, '_> {
         let reads = self.reads_of(inputs.clone());
         // A value that changes from row to row without reading the row is computed for each of them, too.
         let changes = matches!(&kind, SubqueryKind::Value(value) if !value.is_constant());
-        let correlated = changes || !reads.is_empty();
+        // So is what reads such a value.
+        let is_computed = |place: &usize| {
+            placed_at(&self.subqueries, *place).is_some_and(|nth| self.subqueries[nth].correlated)
+        };
+        let correlated = changes || !reads.is_empty() || inputs.iter().any(is_computed);
         debug_assert!(self.subqueries.last().is_none_or(|last| last.places().end <= position), "in order");
         self.subqueries.push(Subquery {
             position,

@@ -54,6 +54,11 @@ impl Condition {
         bound
     }
 
+    /// So many sub-queries stand before those of the block that it was bound in.
+    pub fn move_subqueries(&mut self, before: usize) {
+        self.filter.subqueries.iter_mut().for_each(|nth| *nth += before);
+    }
+
     /// It depends on no table of the block, and not on chance.
     fn is_fixed(&self, block: &Block<'_, '_>) -> bool {
         !self.reads.iter().any(|at| block.scope.is_of_row(*at)) && self.filter.expr.is_constant()
@@ -213,6 +218,8 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
         }
         let first = self.filled.is_empty();
         let base = places.iter().copied().min().unwrap_or(0);
+        // Between the tables of a group may lie places of derived tables that are merged, which no row fills.
+        let end = places.iter().copied().max().map_or(base, |last| last + 1);
         let hashed = hashed && self.block.context.ways.hashes;
         let hash = if first || !hashed { Vec::new() } else { self.hash_keys(base, &places, &matching) };
         let source = self.source(kind, members, within, facts, !hash.is_empty());
@@ -230,7 +237,7 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
             light: both.map(|one| &one.filter).all(|filter| filter.expr.is_light()),
             alias: self.alias(base),
             base,
-            columns: places.len(),
+            columns: end - base,
             left_join,
             hash: if is_kept || !matches!(source, Source::Table(_)) { hash } else { Vec::new() },
             kept: is_kept,

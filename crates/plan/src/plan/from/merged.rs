@@ -180,8 +180,17 @@ fn may_be_missing(context: &PlanContext<'_>, select: &Select) -> bool {
         stored &= matches!(table, TableRef::Table(factor) if !named(factor));
     };
     select.from.iter().for_each(|table| each(table, &mut is_stored));
-    let asks = select.condition.as_ref().is_some_and(|one| walk::any(one, &ast::Expr::is_query));
+    let asks = |one: &ast::Expr| walk::any(one, &ast::Expr::is_query);
+    // What a query gives must not lie between the tables, whose places are NULL where they are missing.
+    let asks = select.condition.iter().any(asks) || select.from.iter().any(|table| joins_by(table, &asks));
     stored && !asks && select.items.iter().all(column)
+}
+
+/// Whether a condition of a join in a part of FROM is such.
+fn joins_by(table: &TableRef, test: &dyn Fn(&ast::Expr) -> bool) -> bool {
+    let TableRef::Join(join) = table else { return false };
+    let own = matches!(&join.condition, ast::JoinCondition::On(condition) if test(condition));
+    own || joins_by(&join.left, test) || joins_by(&join.right, test)
 }
 
 /// Merges a query into the block. None if it has to be read as a whole.
@@ -201,7 +210,10 @@ pub fn merge(
     let clause = block.scope.clause.get();
     let bound = bind(block, context, wanted, select);
     block.scope.clause.set(clause);
-    let Some((view, tables, mut subqueries)) = bound? else { return Ok(None) };
+    let Some((mut view, tables, mut subqueries)) = bound? else { return Ok(None) };
+    let before = block.subqueries.len();
+    view.conditions.iter_mut().for_each(|one| one.move_subqueries(before));
+    view.tables.iter_mut().for_each(|one| move_subqueries(one, before));
     let first = block.scope.behind.len();
     block.scope.behind.extend(tables);
     block.subqueries.append(&mut subqueries);
@@ -311,6 +323,20 @@ fn move_behind(pending: &mut Pending, first: usize) {
             *nth += first;
         }
     });
+}
+
+/// The same for the conditions of outer joins.
+fn move_subqueries(pending: &mut Pending, before: usize) {
+    let moved = |on: &mut On| {
+        if let On::Bound(condition) = on {
+            condition.move_subqueries(before);
+        }
+    };
+    pending.on.iter_mut().for_each(moved);
+    if let PendingKind::Group { members, conditions } = &mut pending.kind {
+        conditions.iter_mut().for_each(moved);
+        members.iter_mut().for_each(|member| move_subqueries(member, before));
+    }
 }
 
 /// Binds the conditions of outer joins where their names are known.
