@@ -32,7 +32,9 @@ fn unselected(block: &Block<'_, '_>, expr: &ast::Expr, items: &Alike) -> Option<
             let (table, column) = block.scope.column_at(found.position)?;
             return Some(format!("{}.{}.{}", table.schema, table.alias, column.name));
         }
-        ast::Expr::Function(call) if aggregate::is_aggregate(call) || aggregate::takes_any(call) => {
+        ast::Expr::Function(call)
+            if aggregate::is_aggregate(call) || aggregate::takes_any(call) || call.over.is_some() =>
+        {
             return None;
         }
         _ => {}

@@ -107,7 +107,8 @@ fn value_of(expr: &ast::Expr) -> &ast::Expr {
         && query.with.is_none()
         && query.order_by.is_empty()
         && query.limit.is_none();
-    if bare && !matches!(value, ast::Expr::Literal(_)) && !is_aggregated(value) {
+    if bare && !matches!(value, ast::Expr::Literal(_)) && !is_aggregated(value) && !windows::has_window(value)
+    {
         value_of(value)
     } else {
         expr

@@ -17,6 +17,7 @@ use super::block::{Block, PlanContext, settled};
 use super::query::{OrderKey, QueryPlan, SetPlan};
 use super::scope::{Outside, is_aggregated};
 use super::select::{Around, limit_plan};
+use super::windows::has_window;
 use super::{member_texts, times_as_texts};
 use kind::{becomes_text, common_kind, convert_literals};
 pub use values::plan_values;
@@ -115,7 +116,7 @@ fn sorted(
 /// members.
 fn refuse_order(order: &[OrderItem]) -> SqlResult<()> {
     for (nth, item) in order.iter().enumerate() {
-        if is_aggregated(&item.expr) {
+        if is_aggregated(&item.expr) || has_window(&item.expr) {
             return Err(SqlError::aggregate_order_of_union(nth + 1));
         }
         let mut table = None;

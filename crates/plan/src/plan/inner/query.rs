@@ -72,7 +72,7 @@ pub(super) fn with_value(expr: &ast::Expr) -> Option<ast::Expr> {
     let [ast::SelectItem::Expr { expr: value, .. }] = &select.items[..] else { return None };
     let row = |one: &ast::Expr| matches!(one, ast::Expr::Row(_) | ast::Expr::Subquery(_));
     let more = walk::any(value, &|one| match one {
-        ast::Expr::Function(call) => crate::plan::is_aggregate(call),
+        ast::Expr::Function(call) => crate::plan::is_aggregate(call) || call.over.is_some(),
         one => one.is_query() || matches!(one, ast::Expr::Row(_) | ast::Expr::Parameter(_)),
     });
     let plain = is_value(query) && query.with.is_none() && query.order_by.is_empty() && !more;

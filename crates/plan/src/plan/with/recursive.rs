@@ -165,7 +165,7 @@ fn recursive_block(
         return Err(SqlError::wrong_number_of_columns_in_select());
     }
     if let QueryPlan::Select(select) = &plan {
-        if select.group.is_some() {
+        if select.group.is_some() || !select.windows.is_empty() {
             return Err(SqlError::recursion_with_aggregate(&table.name));
         }
         if is_optional(&select.steps, false) {
