@@ -527,6 +527,7 @@ errors! {
     autoextend_size_extent() = 4023 b"HY000" "AUTOEXTEND_SIZE should be a multiple of 4M";
     autoextend_size_range() = 4025 b"HY000" "AUTOEXTEND_SIZE value should be between 4M and 4096M";
     option_out_of_range(option, value, most) = 4074 b"HY000" "{option}={value} is outside the valid range [0,{most}]. {most} will be used.";
+    too_many_windows(count, most) = 4086 b"HY000" "Too many windows in SELECT: {count}. Maximum allowed is {most}. Use named windows to share windows between window functions.";
     unresolved_in_locking_clause(table) = 3568 b"HY000" "Unresolved table name `{table}` in locking clause.";
 }
 

@@ -133,6 +133,11 @@ impl Accumulator {
         self.seen.is_none().then_some(Accumulator { state, seen: None })
     }
 
+    /// Whether there is a copy of it: it is no list.
+    pub fn has_copy(&self) -> bool {
+        self.seen.is_none() && !matches!(self.state, State::Texts(_) | State::Document(_))
+    }
+
     /// Whether rows can be taken back as if they had never been added.
     pub fn takes_back(&self) -> bool {
         matches!(self.state, State::Count(_) | State::Whole { .. } | State::Exact { .. })

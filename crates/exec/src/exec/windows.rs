@@ -246,7 +246,7 @@ async fn aggregates(
     // Where the end of the frame stays, rows come in at its front: from the last one on.
     let backwards = !matches!(function.frame.0, Bound::Edge)
         && matches!(function.frame.1, Bound::Edge)
-        && running.sum.copy().is_some();
+        && running.sum.has_copy();
     let mut peers = part.start..part.start;
     let mut last: Option<(Range<usize>, Value)> = None;
     for nth in 0..part.len() {
@@ -287,7 +287,7 @@ impl Running {
         let moves =
             wanted.start >= self.over.start && wanted.end >= self.over.end && wanted.start < self.over.end;
         let goes_on =
-            !self.over.is_empty() && self.sum.copy().is_some() && (grows || moves && self.sum.takes_back());
+            !self.over.is_empty() && self.sum.has_copy() && (grows || moves && self.sum.takes_back());
         if !goes_on {
             self.charge = exec.eval.charge();
             self.sum = Accumulator::new(aggregate);

@@ -46,6 +46,7 @@ pub fn plan(
     around: Around<'_>,
     parent: Option<Outside<'_>>,
 ) -> SqlResult<SelectPlan> {
+    windows::check_count(select, around.order_by)?;
     let mut block = begun(context, select, parent);
     let asked = pushed::inside(context, select);
     let joined = from::read(&mut block, &asked.from)?;

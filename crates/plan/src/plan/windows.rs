@@ -16,6 +16,7 @@ use super::block::Block;
 use super::inner::as_shown;
 use super::query::{Aggregate, OrderKey};
 use super::scope::AggregateUse;
+use super::seen::Seen;
 
 /// Functions over rows that are sorted in the same way.
 #[derive(Debug)]
@@ -148,7 +149,7 @@ pub struct Windows {
     /// What is planned so far, with what it is sorted by as it is written.
     planned: Vec<(Vec<ast::Expr>, Vec<ast::OrderItem>, WindowPlan)>,
     /// Functions that have their places.
-    seen: Vec<(FunctionCall, Typed)>,
+    seen: Seen<FunctionCall, Typed>,
     /// A part of a window function is bound, which has none in it.
     inside: Inside,
 }
@@ -176,6 +177,27 @@ const UNNAMED: &str = "<unnamed window>";
 /// Whether an expression has a window function of its own.
 pub fn has_window(expr: &ast::Expr) -> bool {
     walk::any(expr, &|one| matches!(one, ast::Expr::Function(call) if call.over.is_some()))
+}
+
+/// Windows that a block may have, MySQL's limit: those of WINDOW, and one for each `OVER (...)`.
+const WINDOWS_MAX: usize = 127;
+
+/// Error 4086 for a block with more windows than that. It goes before all else: a chain of windows is
+/// followed to its end, and each is compared with the others.
+pub fn check_count(select: &ast::Select, order_by: &[ast::OrderItem]) -> SqlResult<()> {
+    let mut count = select.windows.len();
+    let mut add = |one: &ast::Expr| {
+        let own =
+            matches!(one, ast::Expr::Function(call) if matches!(call.over.as_deref(), Some(Over::Window(_))));
+        count += usize::from(own);
+    };
+    for item in &select.items {
+        if let ast::SelectItem::Expr { expr, .. } = item {
+            walk::each(expr, &mut add);
+        }
+    }
+    order_by.iter().for_each(|item| walk::each(&item.expr, &mut add));
+    if count > WINDOWS_MAX { Err(SqlError::too_many_windows(count, WINDOWS_MAX)) } else { Ok(()) }
 }
 
 /// Checks the WINDOW clause, what nobody uses of it too.
@@ -249,7 +271,7 @@ pub fn place(block: &mut Block<'_, '_>, call: &FunctionCall) -> SqlResult<Typed>
     if !allowed {
         return Err(SqlError::window_function_here(&call.name));
     }
-    if let Some((_, known)) = block.windows.seen.iter().find(|(one, _)| one == call) {
+    if let Some(known) = block.windows.seen.alike(call).next() {
         return Ok(known.clone());
     }
     if call.distinct {
@@ -279,7 +301,7 @@ pub fn place(block: &mut Block<'_, '_>, call: &FunctionCall) -> SqlResult<Typed>
     };
     let function = WindowFunction { position, kind, frame, window: whole.name };
     block.windows.planned[at].2.functions.push(function);
-    block.windows.seen.push((call.clone(), place.clone()));
+    block.windows.seen.push(call.clone(), place.clone());
     Ok(place)
 }
 

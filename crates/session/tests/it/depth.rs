@@ -55,6 +55,8 @@ const SHAPES: &[Shape] = &[
     shape("1 BETWEEN 0 AND ", "1", ""),
     shape("'2024-01-01' + INTERVAL ", "1", " DAY"),
     shape("@a := ", "1", ""),
+    shape("SUM(1) OVER (ORDER BY ", "1", ")"),
+    shape("(SELECT SUM(1) OVER (ORDER BY ", "1", "))"),
     shape("(SELECT ", "1", ")"),
     shape("(SELECT i + ", "1", " FROM n)"),
     shape("(SELECT MAX(i) FROM n WHERE i < ", "5", ")"),

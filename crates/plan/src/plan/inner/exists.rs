@@ -2,7 +2,7 @@
 //! each row of a asks whether its y is among their x, rather than reading b for each. NOT EXISTS is the same
 //! question.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use turnstile_expr::expr::{CompareOp, Expr, Typed};
 use turnstile_values::collation::Collation;
@@ -67,18 +67,14 @@ struct Pair {
 fn pairs(scope: &Scope<'_>, plan: &mut SelectPlan) -> Option<Vec<Pair>> {
     let mut locks = false;
     each_table(&mut plan.steps, &mut |source, _| locks |= source.locking.is_some());
-    let outer: BTreeSet<usize> = plan.outer.iter().map(|(_, here)| *here).collect();
-    let asks = plan.subqueries.iter().any(|one| one.inputs.iter().any(|place| outer.contains(place)));
+    // By the place inside: the place around.
+    let outer: BTreeMap<usize, usize> = plan.outer.iter().map(|(there, here)| (*here, *there)).collect();
+    let asks = plan.subqueries.iter().any(|one| one.inputs.iter().any(|place| outer.contains_key(place)));
     if locks || asks {
         return None;
     }
-    let mut found = Vec::new();
-    let mut read = BTreeSet::new();
-    for filter in plain_filters(&plan.steps) {
-        let pair = pair(scope, plan, filter);
-        read.extend(pair.iter().map(|one| one.around));
-        found.extend(pair);
-    }
+    let found: Vec<Pair> =
+        plain_filters(&plan.steps).filter_map(|filter| pair(scope, plan, filter, &outer)).collect();
     // Whatever else is read of the row around keeps the query what it is.
     let mut rest = Vec::new();
     for step in &mut plan.steps {
@@ -91,7 +87,7 @@ fn pairs(scope: &Scope<'_>, plan: &mut SelectPlan) -> Option<Vec<Pair>> {
         rest.push(step.filters.extract_if(.., is_pair).collect::<Vec<_>>());
     }
     let taken: usize = rest.iter().map(Vec::len).sum();
-    let is_free = tested_columns(plan).is_disjoint(&outer);
+    let is_free = !tested_columns(plan).iter().any(|place| outer.contains_key(place));
     let all = !found.is_empty() && taken == found.len() && is_free;
     if !all {
         // As it was: their order means nothing.
@@ -114,20 +110,24 @@ fn plain_filters(steps: &[JoinStep]) -> impl Iterator<Item = &Filter> {
 }
 
 /// The places that an equality compares, the one of the row around last.
-fn pair_places(filter: &Filter, outer: &BTreeSet<usize>) -> Option<(usize, usize, Collation)> {
+fn pair_places(filter: &Filter, outer: &BTreeMap<usize, usize>) -> Option<(usize, usize, Collation)> {
     let Expr::Compare { op: CompareOp::Equal, left, right, collation } = &filter.expr else { return None };
     let (Expr::Column(one), Expr::Column(other)) = (&**left, &**right) else { return None };
-    match (outer.contains(one), outer.contains(other)) {
+    match (outer.contains_key(one), outer.contains_key(other)) {
         (false, true) => Some((*one, *other, *collation)),
         (true, false) => Some((*other, *one, *collation)),
         _ => None,
     }
 }
 
-fn pair(scope: &Scope<'_>, plan: &SelectPlan, filter: &Filter) -> Option<Pair> {
-    let outer: BTreeSet<usize> = plan.outer.iter().map(|(_, here)| *here).collect();
-    let (inside, here, collation) = pair_places(filter, &outer)?;
-    let (around, _) = plan.outer.iter().find(|(_, own)| *own == here)?;
+fn pair(
+    scope: &Scope<'_>,
+    plan: &SelectPlan,
+    filter: &Filter,
+    outer: &BTreeMap<usize, usize>,
+) -> Option<Pair> {
+    let (inside, here, collation) = pair_places(filter, outer)?;
+    let around = outer.get(&here)?;
     let (_, column) = scope.column_at(*around).filter(|_| scope.is_of_row(*around))?;
     let kind = plan.steps.iter().find_map(|step| match &step.source {
         Source::Table(source) => {

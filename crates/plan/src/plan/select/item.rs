@@ -9,7 +9,7 @@ use turnstile_values::types::{ColumnType, ExprType, column_flag};
 
 use super::super::block::Block;
 use super::super::rollup;
-use super::super::scope::{Scope, ScopeColumn, ScopeTable};
+use super::super::scope::Scope;
 use super::Around;
 
 /// An entry of the select list after `*` is expanded.
@@ -113,31 +113,27 @@ fn is_of_unsigned_bytes(expr: &ast::Expr) -> bool {
     }
 }
 
-/// The column of a derived table merged into the block that a name means.
-fn named_in_view<'s>(scope: &'s Scope<'_>, name: &ColumnName) -> Option<(&'s ScopeTable, &'s ScopeColumn)> {
+/// The place of the column that a name means, where derived tables are merged into the block.
+fn named_in_view(scope: &Scope<'_>, name: &ColumnName) -> Option<usize> {
     if scope.tables.iter().all(|table| table.stands_for.is_empty()) {
         return None;
     }
-    let found = scope.find_here(name).ok().flatten()?;
-    scope.column_at(found.position)
-}
-
-fn place_in(table: &ScopeTable, column: &ScopeColumn) -> usize {
-    table.columns.iter().position(|one| std::ptr::eq(one, column)).unwrap_or(usize::MAX)
+    scope.find_here(name).ok().flatten().map(|found| found.position)
 }
 
 /// Describes a result column to the client.
 pub(super) fn meta(scope: &Scope<'_>, item: &Item, typed: &Typed) -> ColumnMeta {
     let ExprType { column, nullable, traits } = &typed.kind;
     let own = match &typed.expr {
-        Expr::Column(at) | Expr::TimestampColumn(at) => scope.column_at(*at),
+        Expr::Column(at) | Expr::TimestampColumn(at) => Some(*at),
         _ => None,
     };
     let place = match &item.expr {
         ast::Expr::Column(name) => named_in_view(scope, name).or(own),
         _ => None,
     };
-    let Some((table, one)) = place else {
+    let place = place.and_then(|at| scope.column_at(at).map(|column| (at, column)));
+    let Some((at, (table, one))) = place else {
         let column = column.clone().unfilled();
         let unsigned = column.is_binary_string() && is_of_unsigned_bytes(&item.expr);
         let meta = ColumnMeta::computed(&item.name, column, *nullable).with_traits(*traits);
@@ -151,7 +147,7 @@ pub(super) fn meta(scope: &Scope<'_>, item: &Item, typed: &Typed) -> ColumnMeta 
     };
     let loosened = scope.loosened.borrow().iter().any(|place| table.places().contains(place));
     // What is merged into the block shows whose column it is.
-    let stored = table.stands_for.get(place_in(table, one)).and_then(|place| scope.column_at(*place));
+    let stored = table.stands_for.get(at - table.base).and_then(|place| scope.column_at(*place));
     let (owner, flags) = match stored {
         Some((owner, column)) if owner.stands_for.is_empty() => (owner, column.flags),
         _ => (table, one.flags),
