@@ -17,7 +17,7 @@ use turnstile_values::error::{SqlError, SqlResult};
 use turnstile_values::types::ColumnType;
 
 use super::estimate::Dives;
-use super::from::merged::JoinedBy;
+use super::from::joined_by::JoinedBy;
 use super::parameters::Parameters;
 use super::query::{Aggregate, CommonPlan, Filter, Subquery, placed_at};
 use super::rollup;

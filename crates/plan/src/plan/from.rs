@@ -2,6 +2,7 @@
 //! their right side together.
 
 mod join;
+pub mod joined_by;
 pub mod merged;
 
 use std::sync::Arc;

@@ -15,7 +15,7 @@ use turnstile_values::collation::Collation;
 use turnstile_values::error::{SqlError, SqlResult};
 
 use super::block::{Block, PlanContext};
-use super::from::merged::JoinedBy;
+use super::from::joined_by::JoinedBy;
 use super::inner::exists;
 use super::point::PointShape;
 use super::query::{Filter, GroupPlan, JoinStep, LimitPlan, SelectPlan};

@@ -145,13 +145,13 @@ pub(super) fn meta(scope: &Scope<'_>, item: &Item, typed: &Typed) -> ColumnMeta 
         ColumnType::Null if !table.keeps_names => &ColumnType::Varbinary { length: 0 },
         own => own,
     };
-    let loosened = scope.loosened.borrow().iter().any(|place| table.places().contains(place));
     // What is merged into the block shows whose column it is.
     let stored = table.stands_for.get(at - table.base).and_then(|place| scope.column_at(*place));
     let (owner, flags) = match stored {
         Some((owner, column)) if owner.stands_for.is_empty() => (owner, column.flags),
         _ => (table, one.flags),
     };
+    let loosened = scope.loosened.borrow().iter().any(|place| owner.places().contains(place));
     ColumnMeta {
         schema: owner.schema.clone(),
         table: table.alias.clone(),
