@@ -5,14 +5,16 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use turnstile_engine::ids::TableId;
+use turnstile_engine::ids::{TableId, TxnId};
 use turnstile_engine::tally::RowTotals;
 use turnstile_engine::{DICTIONARY_INDEX, Engine};
 
 use crate::accounts::{Account, AccountName, Accounts, Privileges};
 use crate::dictionary::statistics::TableStatistics;
 use crate::dictionary::table::{Counters, Definition};
-use crate::dictionary::{Dictionary, RowKind, Table, encoding, read_rows, row_key, write_rows};
+use crate::dictionary::{
+    Dictionary, RowKind, Table, View, ViewDefinition, encoding, read_rows, row_key, write_rows,
+};
 use crate::mdl::MetadataLock;
 use crate::mdl::deadlock::MetadataWaits;
 use crate::mdl::names::NameLocks;
@@ -72,6 +74,12 @@ pub struct Catalog {
     refusal: AtomicU8,
 }
 
+fn put_schema(dictionary: &Dictionary, name: &[u8], row: &[u8]) -> Result<(), encoding::Damaged> {
+    let name = std::str::from_utf8(name).map_err(|_| encoding::Damaged)?;
+    dictionary.put_schema(name, encoding::Reader::new(row, 1)?.collation()?);
+    Ok(())
+}
+
 /// Gives a table what was known of it when it was last looked at; true if nobody can use that. What was
 /// known of trees that it has no more is forgotten.
 fn read_statistics(
@@ -106,9 +114,7 @@ impl Catalog {
         for (kind, name, row) in &rows {
             match *kind {
                 kind if kind == RowKind::Schema as u8 => {
-                    let name = std::str::from_utf8(name).map_err(|_| damaged())?;
-                    let collation = encoding::Reader::new(row, 1).and_then(|mut row| row.collation());
-                    dictionary.put_schema(name, collation.map_err(|_| damaged())?);
+                    put_schema(&dictionary, name, row).map_err(|_| damaged())?;
                 }
                 kind if kind == RowKind::Table as u8 => {
                     let definition = Definition::decode(row).map_err(|_| damaged())?;
@@ -120,6 +126,11 @@ impl Catalog {
                     let table = Arc::new(table);
                     tables.insert(table.definition.id, table.clone());
                     dictionary.put_table(table);
+                }
+                kind if kind == RowKind::View as u8 => {
+                    let definition = ViewDefinition::decode(row).map_err(|_| damaged())?;
+                    let view = View::new(definition, Arc::default(), TxnId::default());
+                    dictionary.replace_views(&[], vec![Arc::new(view)]);
                 }
                 kind if kind == RowKind::Account as u8 => {
                     accounts.put(Account::decode(row).map_err(|_| damaged())?);

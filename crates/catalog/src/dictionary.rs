@@ -7,6 +7,7 @@
 //! | `2` table id (big endian) | a table: [`table::Definition`] |
 //! | `3` user, `0`, host | an account |
 //! | `4` table id (big endian) | a table's [`statistics`] |
+//! | `5` database, `0`, name | a view: [`view::ViewDefinition`] |
 //!
 //! DDL order, so that a crash leaves at worst a tree that nobody knows (dropped at the next start) and never
 //! a table without its tree: trees are made before the row that names them is committed, and dropped after
@@ -24,6 +25,7 @@ use turnstile_engine::{
 };
 use turnstile_sys::ranked::RankedRwLock;
 
+use crate::mdl::MetadataLock;
 use crate::rank;
 use turnstile_engine::yield_now::Slice;
 use turnstile_values::collation::Collation;
@@ -34,10 +36,12 @@ pub mod encoding;
 pub mod foreign_key;
 pub mod statistics;
 pub mod table;
+pub mod view;
 
 pub use check::Check;
 pub use foreign_key::{Action, ForeignKey};
 pub use table::{Column, DefaultValue, Key, Part, Table};
+pub use view::{Definer, View, ViewDefinition};
 
 /// Row keys begin with one of these.
 #[derive(Clone, Copy)]
@@ -51,6 +55,8 @@ pub enum RowKind {
     Account = 3,
     /// What is known of a table's keys, by the table's id.
     Statistics = 4,
+    /// A view.
+    View = 5,
 }
 
 /// A row key.
@@ -65,10 +71,39 @@ pub struct Schema {
     pub collation: Option<Collation>,
     /// Its tables by name.
     pub tables: BTreeMap<Box<str>, Arc<Table>>,
+    /// Its views by name.
+    pub views: BTreeMap<Box<str>, Arc<View>>,
 }
 
 /// A table's database and name.
 pub type TableName = (Box<str>, Box<str>);
+
+/// What the name of a table can mean.
+#[derive(Clone)]
+pub enum Named {
+    /// A table.
+    Table(Arc<Table>),
+    /// A view.
+    View(Arc<View>),
+}
+
+impl Named {
+    /// Its metadata lock.
+    pub fn mdl(&self) -> &Arc<MetadataLock> {
+        match self {
+            Named::Table(table) => &table.mdl,
+            Named::View(view) => &view.mdl,
+        }
+    }
+
+    /// Its database and name.
+    pub fn name(&self) -> (&str, &str) {
+        match self {
+            Named::Table(table) => (&table.definition.schema, &table.definition.name),
+            Named::View(view) => (&view.definition.schema, &view.definition.name),
+        }
+    }
+}
 
 /// What is known, under one latch.
 #[derive(Default)]
@@ -161,9 +196,69 @@ impl Dictionary {
 
     /// One table, or the error MySQL gives.
     pub fn table(&self, schema: &str, name: &str) -> SqlResult<Arc<Table>> {
+        self.find(schema, name).ok_or_else(|| self.missing(schema, name))
+    }
+
+    /// One table, for who changes or looks at the table itself: error 1347 for a view.
+    pub fn base_table(&self, schema: &str, name: &str) -> SqlResult<Arc<Table>> {
+        match self.named(schema, name)? {
+            Named::Table(table) => Ok(table),
+            Named::View(_) => Err(SqlError::wrong_object(schema, name, "BASE TABLE")),
+        }
+    }
+
+    /// The error for a name that neither a table nor a view has.
+    #[cold]
+    pub fn missing(&self, schema: &str, name: &str) -> SqlError {
+        match self.contents.read().schemas.contains_key(schema) {
+            true => SqlError::no_such_table(schema, name),
+            false => SqlError::unknown_database(schema),
+        }
+    }
+
+    /// What a name means, or the error MySQL gives.
+    pub fn named(&self, schema: &str, name: &str) -> SqlResult<Named> {
+        if let Some(table) = self.find(schema, name) {
+            return Ok(Named::Table(table));
+        }
+        self.view(schema, name).map(Named::View).ok_or_else(|| self.missing(schema, name))
+    }
+
+    /// One view.
+    pub fn view(&self, schema: &str, name: &str) -> Option<Arc<View>> {
+        self.contents.read().schemas.get(schema)?.views.get(name).cloned()
+    }
+
+    /// All views of a database by name.
+    pub fn views(&self, schema: &str) -> Vec<Arc<View>> {
         let contents = self.contents.read();
-        let found = contents.schemas.get(schema).ok_or_else(|| SqlError::unknown_database(schema))?;
-        found.tables.get(name).cloned().ok_or_else(|| SqlError::no_such_table(schema, name))
+        contents
+            .schemas
+            .get(schema)
+            .map(|schema| schema.views.values().cloned().collect())
+            .unwrap_or_default()
+    }
+
+    /// Forgets views, and adds or replaces others: nobody sees some of it without the rest.
+    pub fn replace_views(&self, gone: &[TableName], now: Vec<Arc<View>>) {
+        let mut contents = self.contents.write();
+        for (schema, name) in gone {
+            contents.schemas.get_mut(schema).and_then(|schema| schema.views.remove(name));
+        }
+        for view in now {
+            let definition = &view.definition;
+            let schema = contents.schemas.entry(definition.schema.clone()).or_default();
+            schema.views.insert(definition.name.clone(), view);
+        }
+        drop(contents);
+        self.changed();
+    }
+
+    /// Whether a table or a view has this name.
+    pub fn has(&self, schema: &str, name: &str) -> bool {
+        let contents = self.contents.read();
+        let taken = |schema: &Schema| schema.tables.contains_key(name) || schema.views.contains_key(name);
+        contents.schemas.get(schema).is_some_and(taken)
     }
 
     /// The tables with a foreign key to a table of this name, whether there is such a table or not; itself

@@ -1,16 +1,21 @@
-//! Expressions of definitions (CHECK, DEFAULT) as text, and back.
+//! Expressions of definitions (CHECK, DEFAULT) and queries of views as text, and back.
 //!
-//! The text is canonical: every operator in parentheses of its own, names in backticks and without their
-//! table, strings with their character set, functions in lower case, as MySQL prints them. It means the same
-//! under every `sql_mode`, so it is what the dictionary keeps; a definition in memory holds the tree that
-//! comes from the text.
+//! The text is canonical: every operator in parentheses of its own, names in backticks, functions in lower
+//! case, as MySQL prints them. It means the same under every `sql_mode`, so it is what the dictionary keeps;
+//! a definition in memory holds the tree that comes from the text. Columns of an expression have no table and
+//! its strings their character set; columns of a query have database and table, where these are not another
+//! name, and its strings are as they were written.
 
+mod output;
+mod query;
 mod write;
 
 use turnstile_syntax::ast::{self, Expr, Statement};
 use turnstile_syntax::parser::{ParseOptions, parse};
 use turnstile_values::error::{SqlError, SqlResult};
 
+use output::{Names, Output};
+use query::write_query;
 use write::write_expr;
 
 /// A text in quotes, as expressions show it.
@@ -47,9 +52,25 @@ pub fn parse_expression(text: &str) -> Option<Expr> {
 
 /// The canonical text of an expression.
 pub fn expression_text(expr: &Expr) -> String {
-    let mut text = String::new();
+    let mut text = Output::new(Names::Column);
     write_expr(expr, &mut text);
-    text
+    text.into_text()
+}
+
+/// The canonical text of a query; `short`: names without their database, as where all of them are in the
+/// current one.
+pub fn query_text(query: &ast::Query, short: bool) -> String {
+    let mut text = Output::new(if short { Names::Short } else { Names::Full });
+    write_query(query, &mut text);
+    text.into_text()
+}
+
+/// The tree of a query's canonical text, and how many levels it has; None if it is not one.
+pub fn parse_query(text: &str) -> Option<(ast::Query, u32)> {
+    let options = ParseOptions { parameters: false, ..ParseOptions::default() };
+    let parsed = parse(text.as_bytes(), options).ok()?;
+    let Statement::Select(query) = parsed.statement else { return None };
+    (parsed.statement_end == text.len()).then_some((*query, parsed.depth))
 }
 
 /// The tree of an expression's canonical text. Its parentheses nest more deeply than what was written may do;

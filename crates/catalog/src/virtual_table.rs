@@ -13,6 +13,7 @@ mod shapes;
 mod thread_pool;
 mod uninstrumented;
 pub mod viewed;
+mod views;
 
 use turnstile_values::collation::Collation;
 use turnstile_values::error::{SqlError, SqlResult};
@@ -95,6 +96,8 @@ pub enum VirtualTable {
     EnabledRoles,
     RoleTableGrants,
     RoleColumnGrants,
+    Views,
+    ViewTableUsage,
     /// A table of information_schema about what this server does not have, by its place in `empty::TABLES`.
     Empty(usize),
     /// The same of performance_schema, in `uninstrumented::TABLES`.
@@ -143,6 +146,7 @@ impl VirtualTable {
             .chain(privileges::SHAPES)
             .chain(roles::SHAPES)
             .chain(estimates::SHAPES)
+            .chain(views::SHAPES)
             .map(|(table, _)| *table);
         let empty = (0..empty::TABLES.len()).map(VirtualTable::Empty);
         let uninstrumented = (0..uninstrumented::TABLES.len()).map(VirtualTable::Uninstrumented);
@@ -169,7 +173,8 @@ impl VirtualTable {
             .chain(foreign_keys::SHAPES)
             .chain(privileges::SHAPES)
             .chain(roles::SHAPES)
-            .chain(estimates::SHAPES);
+            .chain(estimates::SHAPES)
+            .chain(views::SHAPES);
         all.find(|(table, _)| *table == self).map_or(("", &[]), |(_, shape)| *shape)
     }
 

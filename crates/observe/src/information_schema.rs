@@ -27,6 +27,7 @@ mod privileges;
 mod roles;
 mod server;
 mod thread_pool;
+pub mod views;
 mod zones;
 
 pub use server::processlist;
@@ -155,6 +156,8 @@ fn listed(table: VirtualTable, db: &Catalog, session: &SessionState) -> SqlResul
         V::EnabledRoles => roles::enabled(db, session),
         V::RoleTableGrants => roles::table_grants(db, session),
         V::RoleColumnGrants => roles::column_grants(db, session),
+        V::Views => views::views(db, session),
+        V::ViewTableUsage => views::table_usage(db, session),
         V::MysqlEmpty(nth) => zones::rows(V::MysqlEmpty(nth).name()),
         _ => Vec::new(),
     })

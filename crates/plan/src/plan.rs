@@ -6,6 +6,7 @@
 //! | `block`, `inner` | one query block being bound: sub-queries and aggregates get places in the tuple |
 //! | `from` | FROM to a list of tables with conditions |
 //! | `with` | WITH: queries with names |
+//! | `written` | a query as a view keeps it |
 //! | `windows` | window functions |
 //! | `pushed` | conditions asked inside derived tables |
 //! | `alternatives` | what all alternatives of a condition have in common |
@@ -68,6 +69,7 @@ mod varying;
 pub mod waits;
 pub mod windows;
 pub mod with;
+mod written;
 
 use turnstile_syntax::ast::{self, QueryBody};
 use turnstile_values::error::SqlResult;
@@ -75,8 +77,10 @@ use turnstile_values::error::SqlResult;
 pub use aggregate::is_aggregate;
 pub use block::PlanContext;
 pub use finish::tested_columns;
+pub use from::view::{is_mergeable, is_updatable};
 pub use query::QueryPlan;
 pub use scope::{Outside, column_flags};
+pub use written::query_of_view;
 
 /// Plans a query; `parent` is the block around it when it is a sub-query.
 pub fn plan_query(

@@ -36,6 +36,7 @@ mod transaction;
 
 use crate::accounts::{AccountName, KnownRights};
 use crate::database::Database;
+use crate::dictionary::Named;
 use crate::error::{SqlError, SqlResult};
 pub use crate::kept_statement::Statement as CachedStatement;
 use crate::mdl::Hold;
@@ -328,7 +329,10 @@ impl Session {
     pub async fn field_list(&mut self, table: &str) -> Result<Vec<ColumnMeta>, SqlError> {
         let schema = self.state.schema().ok_or_else(SqlError::no_database_selected)?;
         rights::ask_for_fields(self, &schema, table)?;
-        let table = self.db.dictionary().table(&schema, table)?;
+        let table = match self.db.dictionary().named(&schema, table)? {
+            Named::Table(table) => table,
+            Named::View(view) => return Ok(show::fields_of_view(&view)),
+        };
         let column = |(at, column): (usize, &crate::dictionary::Column)| ColumnMeta {
             traits: crate::mixing::Traits::of(&column.kind),
             schema: table.definition.schema.clone(),

@@ -19,6 +19,7 @@ mod literal_rows;
 mod query;
 mod show;
 mod types;
+mod view;
 mod window;
 mod written;
 
@@ -32,6 +33,7 @@ pub use literal_rows::*;
 pub use query::*;
 pub use show::*;
 pub use types::*;
+pub use view::*;
 pub use window::*;
 pub use written::*;
 
@@ -109,7 +111,9 @@ pub enum Statement {
         /// ALGORITHM, LOCK
         online: Online,
     },
-    /// DROP VIEW: views cannot exist, so only IF EXISTS can succeed.
+    /// CREATE VIEW, ALTER VIEW.
+    CreateView(Box<CreateView>),
+    /// DROP VIEW.
     DropView {
         /// The views.
         names: Vec<TableName>,

@@ -46,6 +46,7 @@ mod show;
 mod statement;
 mod table_option;
 mod table_reference;
+mod view;
 mod window;
 
 use crate::ast::{Clause, Statement};
@@ -116,6 +117,8 @@ pub struct Parsed {
     pub statement: Statement,
     /// How many `?` it has.
     pub parameter_count: u32,
+    /// Levels of its tree, at most [`DEPTH_MAX`].
+    pub depth: u32,
     /// What it says beside the tree; None for nothing.
     pub aside: Option<Box<Aside>>,
     /// Where the statement's own text ends: before its semicolon.
@@ -265,6 +268,8 @@ struct Parser<'a> {
     selects: u32,
     /// Deepest level that any part of the innermost expression under construction reaches.
     deepest: u32,
+    /// Deepest level that any part of the statement reaches.
+    reached: u32,
     parameter_count: u32,
     /// SELECT, INSERT, REPLACE, UPDATE and DELETE read so far: hints may follow each.
     hinted: u32,
@@ -293,6 +298,7 @@ impl<'a> Parser<'a> {
             depth: 0,
             selects: 0,
             deepest: 0,
+            reached: 0,
             parameter_count: 0,
             hinted: 0,
             hinted_in_with: 0,
@@ -325,7 +331,8 @@ impl<'a> Parser<'a> {
         }
         let aside = std::mem::take(&mut self.aside);
         let aside = (aside != Aside::default()).then(|| Box::new(aside));
-        Ok(Parsed { statement, parameter_count: self.parameter_count, aside, statement_end, next })
+        let (parameter_count, depth) = (self.parameter_count, self.reached);
+        Ok(Parsed { statement, parameter_count, depth, aside, statement_end, next })
     }
 
     /// Hands over a clause that has no node in the tree.
@@ -372,6 +379,7 @@ impl<'a> Parser<'a> {
     fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
         self.depth += 1;
         self.deepest = self.deepest.max(self.depth);
+        self.reached = self.reached.max(self.depth);
         if self.depth > DEPTH_MAX {
             return Err(self.failure(ParseErrorKind::TooComplex));
         }
@@ -383,6 +391,7 @@ impl<'a> Parser<'a> {
     /// Everything parsed since `deepest` was last lowered is now one level deeper in the tree.
     fn deepen(&mut self) -> Parse<()> {
         self.deepest += 1;
+        self.reached = self.reached.max(self.deepest);
         if self.deepest > DEPTH_MAX {
             return Err(self.failure(ParseErrorKind::TooComplex));
         }

@@ -8,9 +8,13 @@ use turnstile_sys::relief;
 use super::Catalog;
 use crate::accounts::Account;
 use crate::dictionary::table::Definition;
-use crate::dictionary::{RowKind, encoding, row_key, write_rows};
+use crate::dictionary::{RowKind, TableName, ViewDefinition, encoding, row_key, write_rows};
 use turnstile_values::collation::Collation;
 use turnstile_values::error::{SqlError, SqlResult};
+
+fn view_key(schema: &str, name: &str) -> Vec<u8> {
+    row_key(RowKind::View, &ViewDefinition::row_name(schema, name))
+}
 
 impl Catalog {
     /// Makes a database durable.
@@ -26,10 +30,11 @@ impl Catalog {
         write_rows(&self.engine, &[(key, Some(account.encode()))]).await.map(drop)
     }
 
-    /// Makes the end of tables durable, and of their database, in one transaction.
+    /// Makes the end of tables and views durable, and of their database, in one transaction.
     pub async fn save_dropped(
         &self,
         tables: impl Iterator<Item = &Definition>,
+        views: &[TableName],
         schema: Option<&str>,
     ) -> SqlResult<()> {
         let tables = tables.flat_map(|definition| {
@@ -37,8 +42,16 @@ impl Catalog {
             [row_key(RowKind::Table, &id), row_key(RowKind::Statistics, &id)]
         });
         let schema = schema.map(|name| row_key(RowKind::Schema, name.as_bytes()));
-        let rows: Vec<_> = tables.chain(schema).map(|key| (key, None)).collect();
+        let views = views.iter().map(|(schema, name)| view_key(schema, name));
+        let rows: Vec<_> = tables.chain(views).chain(schema).map(|key| (key, None)).collect();
         write_rows(&self.engine, &rows).await.map(drop)
+    }
+
+    /// Makes the end of views durable, and definitions of others, in one transaction.
+    pub async fn save_views(&self, gone: &[TableName], now: &[&ViewDefinition]) -> SqlResult<TxnId> {
+        let gone = gone.iter().map(|(schema, name)| (view_key(schema, name), None));
+        let now = now.iter().map(|one| (view_key(&one.schema, &one.name), Some(one.encode())));
+        write_rows(&self.engine, &gone.chain(now).collect::<Vec<_>>()).await
     }
 
     /// Makes definitions of tables durable, in one transaction. Error 1050 if a table that stays as it is has

@@ -44,9 +44,21 @@ impl Check {
     }
 }
 
+/// The view whose rows a statement changes, of which WITH CHECK OPTION asks something.
+#[derive(Debug, Clone)]
+pub struct ViewCheck {
+    /// Its database.
+    pub schema: Box<str>,
+    /// Its name.
+    pub name: Box<str>,
+}
+
 /// An enforced constraint, ready to be evaluated over a row's columns.
+#[derive(Clone)]
 pub struct BoundCheck {
     name: Box<str>,
+    /// It is a view's condition: a row for which it is unknown is none of the view.
+    view: Option<ViewCheck>,
     /// An error is what every row gets: the condition means nothing to this server (a function that it
     /// lacks).
     expr: SqlResult<Expr>,
@@ -64,9 +76,16 @@ pub fn bind(definition: &Definition) -> Vec<BoundCheck> {
     let enforced = definition.checks.iter().filter(|check| check.enforced);
     let bound = |check: &Check| BoundCheck {
         name: check.name.clone(),
+        view: None,
         expr: bind_expression(&check.expr, definition).map(|typed| typed.expr),
     };
     enforced.map(bound).collect()
+}
+
+/// A view's condition as a constraint.
+pub fn bind_of_view(expr: &ast::Expr, definition: &Definition, view: &ViewCheck) -> SqlResult<BoundCheck> {
+    let expr = Ok(bind_expression(expr, definition)?.expr);
+    Ok(BoundCheck { name: view.name.clone(), view: Some(view.clone()), expr })
 }
 
 /// Binds an expression of a definition to its columns. Settings of the session do not matter: what depends on
@@ -75,12 +94,16 @@ pub fn bind_expression(expr: &ast::Expr, definition: &Definition) -> SqlResult<t
     turnstile_expr::expr::bind(expr, &mut Columns(definition), &EvalSettings::default())
 }
 
-/// Error 3819 for the first of the constraints that is false for a row. One that is unknown is met.
+/// Error 3819 for the first of the constraints that is false for a row; one that is unknown is met. Error
+/// 1369 for the first condition of a view that is not true.
 pub fn verify(checks: &[BoundCheck], row: &dyn Row, eval: &EvalContext<'_>) -> SqlResult<()> {
     for check in checks {
         let expr = check.expr.as_ref().map_err(Clone::clone)?;
         match expr.eval_truth(row, eval) {
             // What is out of range is no value that the constraint allows.
+            Ok(Some(false) | None) if let Some(view) = &check.view => {
+                return Err(SqlError::check_option_failed(&view.schema, &view.name));
+            }
             Ok(Some(false)) => return Err(SqlError::check_constraint_violated(&check.name)),
             Err(error) if error.kind() == ErrorKind::OutOfRange => {
                 return Err(SqlError::check_constraint_violated(&check.name));

@@ -20,7 +20,7 @@ use turnstile_values::key_codec::KeyPart;
 use turnstile_values::types::ColumnType;
 use turnstile_values::value::Value;
 
-use super::check::{self, BoundCheck, Check};
+use super::check::{self, BoundCheck, Check, ViewCheck};
 use super::foreign_key::ForeignKey;
 use super::statistics::KeptStatistics;
 use crate::mdl::MetadataLock;
@@ -288,6 +288,18 @@ impl Table {
             rules_are_light,
             made_by,
         }
+    }
+
+    /// The same for a statement whose new rows must meet conditions of views besides.
+    pub fn with_checks(&self, conditions: &[ast::Expr], view: &ViewCheck) -> SqlResult<Table> {
+        let mut table = Table::new(self.definition.clone(), self.mdl.clone(), self.counters.clone());
+        table.made_by = self.made_by;
+        for condition in conditions {
+            let check = check::bind_of_view(condition, &self.definition, view)?;
+            table.rules_are_light &= check.expr().as_ref().is_ok_and(Expr::is_light);
+            table.checks.push(check);
+        }
+        Ok(table)
     }
 
     /// With the transaction that made its trees.

@@ -6,9 +6,11 @@ use turnstile_syntax::ast::{
     BinaryOp, CastType, Expr, IsTest, Literal, TrimSide, UnaryOp, quote_name, unit_text,
 };
 
+use super::output::Output;
+use super::query::{write_asked, write_function};
 use super::quote_in_expression;
 
-fn write_list(list: &[Expr], between: &str, out: &mut String) {
+pub(super) fn write_list(list: &[Expr], between: &str, out: &mut Output) {
     for (nth, one) in list.iter().enumerate() {
         if nth > 0 {
             out.push_str(between);
@@ -18,13 +20,13 @@ fn write_list(list: &[Expr], between: &str, out: &mut String) {
 }
 
 /// `(one between next between last)`
-fn write_group(list: &[Expr], between: &str, out: &mut String) {
+pub(super) fn write_group(list: &[Expr], between: &str, out: &mut Output) {
     out.push('(');
     write_list(list, between, out);
     out.push(')');
 }
 
-fn write_call(name: &str, arguments: &[&Expr], out: &mut String) {
+fn write_call(name: &str, arguments: &[&Expr], out: &mut Output) {
     out.push_str(name);
     out.push('(');
     for (nth, one) in arguments.iter().enumerate() {
@@ -37,7 +39,7 @@ fn write_call(name: &str, arguments: &[&Expr], out: &mut String) {
 }
 
 /// `(left middle right)`
-fn write_pair(left: &Expr, middle: &str, right: &Expr, out: &mut String) {
+fn write_pair(left: &Expr, middle: &str, right: &Expr, out: &mut Output) {
     out.push('(');
     write_expr(left, out);
     out.push_str(middle);
@@ -45,10 +47,10 @@ fn write_pair(left: &Expr, middle: &str, right: &Expr, out: &mut String) {
     out.push(')');
 }
 
-pub(super) fn write_expr(expr: &Expr, out: &mut String) {
+pub(super) fn write_expr(expr: &Expr, out: &mut Output) {
     match expr {
         Expr::Literal(literal) => write_literal(literal, out),
-        Expr::Column(name) => out.push_str(&quote_name(&name.column)),
+        Expr::Column(name) => out.column(name),
         Expr::Unary { op, operand } => write_unary(*op, operand, out),
         Expr::Binary { op: BinaryOp::Concat, left, right } => write_call("concat", &[left, right], out),
         Expr::Binary { op, left, right } if write_rows(*op, left, right, out) => {}
@@ -87,21 +89,18 @@ pub(super) fn write_expr(expr: &Expr, out: &mut String) {
             write_expr(&call.arguments[1], out);
             out.push_str("))");
         }
-        Expr::Function(call) => {
-            write_call(printed_name(&call.name), &call.arguments.iter().collect::<Vec<_>>(), out);
-        }
+        Expr::Function(call) => write_function(call, out),
         Expr::DateArithmetic { .. }
         | Expr::TimestampDiff { .. }
         | Expr::Extract { .. }
         | Expr::Trim { .. } => write_special(expr, out),
+        Expr::InSubquery { .. } | Expr::Quantified { .. } | Expr::Subquery(_) | Expr::Exists(_) => {
+            write_asked(expr, out);
+        }
         // Refused before anything is printed: they have no meaning in a definition.
         Expr::Parameter(_)
         | Expr::UserVariable(_)
         | Expr::SystemVariable { .. }
-        | Expr::InSubquery { .. }
-        | Expr::Quantified { .. }
-        | Expr::Subquery(_)
-        | Expr::Exists(_)
         | Expr::InsertedValue(_)
         | Expr::Assign { .. }
         | Expr::Default(None) => out.push('?'),
@@ -112,7 +111,7 @@ pub(super) fn write_expr(expr: &Expr, out: &mut String) {
 }
 
 /// An equality of rows, or its contrary, as that of their parts; false for any other comparison.
-fn write_rows(op: BinaryOp, left: &Expr, right: &Expr, out: &mut String) -> bool {
+fn write_rows(op: BinaryOp, left: &Expr, right: &Expr, out: &mut Output) -> bool {
     let (Expr::Row(left), Expr::Row(right)) = (left, right) else { return false };
     let between = match op {
         BinaryOp::Equal | BinaryOp::NullSafeEqual => " and ",
@@ -135,15 +134,15 @@ fn write_rows(op: BinaryOp, left: &Expr, right: &Expr, out: &mut String) -> bool
     true
 }
 
-fn write_literal(literal: &Literal, out: &mut String) {
-    let hex = |bytes: &[u8], out: &mut String| {
+fn write_literal(literal: &Literal, out: &mut Output) {
+    let hex = |bytes: &[u8], out: &mut Output| {
         out.push_str("x'");
         bytes.iter().for_each(|byte| {
             let _ = write!(out, "{byte:02x}");
         });
         out.push('\'');
     };
-    let quoted = |word: &str, bytes: &[u8], out: &mut String| {
+    let quoted = |word: &str, bytes: &[u8], out: &mut Output| {
         out.push_str(word);
         out.push_str(&quote_in_expression(&String::from_utf8_lossy(bytes)));
     };
@@ -158,8 +157,8 @@ fn write_literal(literal: &Literal, out: &mut String) {
             Ok(())
         }
         Literal::String(string) => {
-            let charset = string.introducer.as_deref().unwrap_or("utf8mb4");
-            quoted(&format!("_{charset}"), &string.bytes, out);
+            let own = string.introducer.as_deref().or(out.introducer());
+            quoted(&own.map_or(String::new(), |charset| format!("_{charset}")), &string.bytes, out);
             Ok(())
         }
         Literal::Hex(bytes) | Literal::Bit(bytes) => {
@@ -181,7 +180,7 @@ fn write_literal(literal: &Literal, out: &mut String) {
     };
 }
 
-fn write_unary(op: UnaryOp, operand: &Expr, out: &mut String) {
+fn write_unary(op: UnaryOp, operand: &Expr, out: &mut Output) {
     match (op, operand) {
         (UnaryOp::Negate, _) => write_call("-", &[operand], out),
         (UnaryOp::BitNot, _) => write_call("~", &[operand], out),
@@ -223,7 +222,7 @@ pub(super) fn operator(op: BinaryOp) -> &'static str {
     }
 }
 
-fn write_predicate(expr: &Expr, out: &mut String) {
+fn write_predicate(expr: &Expr, out: &mut Output) {
     let not = |negated: bool| if negated { "not " } else { "" };
     match expr {
         Expr::Is { operand, test, negated } => {
@@ -277,9 +276,9 @@ fn write_predicate(expr: &Expr, out: &mut String) {
     }
 }
 
-fn write_case(operand: Option<&Expr>, branches: &[(Expr, Expr)], otherwise: Option<&Expr>, out: &mut String) {
+fn write_case(operand: Option<&Expr>, branches: &[(Expr, Expr)], otherwise: Option<&Expr>, out: &mut Output) {
     out.push_str("(case");
-    let part = |word: &str, expr: &Expr, out: &mut String| {
+    let part = |word: &str, expr: &Expr, out: &mut Output| {
         out.push_str(word);
         write_expr(expr, out);
     };
@@ -293,7 +292,7 @@ fn write_case(operand: Option<&Expr>, branches: &[(Expr, Expr)], otherwise: Opti
 }
 
 /// JSON_VALUE, which is kept as a CAST; false for any other.
-fn write_json_value(operand: &Expr, target: &CastType, out: &mut String) -> bool {
+fn write_json_value(operand: &Expr, target: &CastType, out: &mut Output) -> bool {
     let Expr::Function(call) = operand else { return false };
     let ("json_value", [document, path, empty, empty_default, error, error_default]) =
         (&*call.name, &call.arguments[..])
@@ -324,7 +323,7 @@ fn write_json_value(operand: &Expr, target: &CastType, out: &mut String) -> bool
 }
 
 /// A literal without a character set of its own, after a sign.
-fn write_bare_literal(expr: &Expr, out: &mut String) {
+fn write_bare_literal(expr: &Expr, out: &mut Output) {
     match expr {
         Expr::Literal(Literal::String(text)) => {
             out.push_str(&quote_in_expression(&String::from_utf8_lossy(&text.bytes)));
@@ -365,7 +364,7 @@ fn cast_text(target: &CastType) -> String {
 }
 
 /// MySQL prints some functions by another of their names.
-fn printed_name(name: &str) -> &str {
+pub(super) fn printed_name(name: &str) -> &str {
     match name {
         "substring" => "substr",
         other => other,
@@ -373,7 +372,7 @@ fn printed_name(name: &str) -> &str {
 }
 
 /// What has a syntax of its own.
-fn write_special(expr: &Expr, out: &mut String) {
+fn write_special(expr: &Expr, out: &mut Output) {
     match expr {
         Expr::DateArithmetic { date, amount, unit, subtract } => {
             out.push('(');

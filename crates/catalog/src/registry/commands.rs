@@ -20,7 +20,7 @@ macro_rules! commands {
 commands! {
     AlterDb "Com_alter_db" AlterTable "Com_alter_table" AlterUser "Com_alter_user" AlterUserDefaultRole "Com_alter_user_default_role" Analyze "Com_analyze" Begin "Com_begin"
     ChangeDb "Com_change_db" Check "Com_check" Checksum "Com_checksum" Commit "Com_commit" CreateDb "Com_create_db"
-    CreateIndex "Com_create_index" CreateRole "Com_create_role" CreateTable "Com_create_table" CreateUser "Com_create_user" DeallocSql "Com_dealloc_sql"
+    CreateIndex "Com_create_index" CreateRole "Com_create_role" CreateTable "Com_create_table" CreateUser "Com_create_user" CreateView "Com_create_view" DeallocSql "Com_dealloc_sql"
     Delete "Com_delete" DeleteMulti "Com_delete_multi" Do "Com_do" DropDb "Com_drop_db" DropEvent "Com_drop_event"
     DropFunction "Com_drop_function" DropIndex "Com_drop_index" DropProcedure "Com_drop_procedure" DropRole "Com_drop_role" DropTable "Com_drop_table"
     DropTrigger "Com_drop_trigger" DropUser "Com_drop_user" DropView "Com_drop_view" EmptyQuery "Com_empty_query" ExecuteSql "Com_execute_sql"
@@ -52,12 +52,7 @@ impl Command {
         use Command as C;
         match statement {
             Statement::Select(_) => C::Select,
-            Statement::Insert(insert) => match (&insert.source, insert.replace) {
-                (InsertSource::Query(_), true) => C::ReplaceSelect,
-                (InsertSource::Query(_), false) => C::InsertSelect,
-                (_, true) => C::Replace,
-                (_, false) => C::Insert,
-            },
+            Statement::Insert(insert) => of_insert(&insert.source, insert.replace),
             Statement::Update(update) if is_one(&update.tables) => C::Update,
             Statement::Update(_) => C::UpdateMulti,
             Statement::Delete(delete) if delete.targets.is_empty() => C::Delete,
@@ -72,6 +67,7 @@ impl Command {
             Statement::RenameTable(_) => C::RenameTable,
             Statement::CreateIndex(_) => C::CreateIndex,
             Statement::DropIndex { .. } => C::DropIndex,
+            Statement::CreateView(_) => C::CreateView,
             Statement::DropView { .. } => C::DropView,
             Statement::DropProgram { kind: "TRIGGER", .. } => C::DropTrigger,
             Statement::DropProgram { kind: "EVENT", .. } => C::DropEvent,
@@ -136,6 +132,15 @@ fn of_role(statement: &RoleStatement) -> Command {
     }
 }
 
+fn of_insert(source: &InsertSource, replaces: bool) -> Command {
+    match (source, replaces) {
+        (InsertSource::Query(_), true) => Command::ReplaceSelect,
+        (InsertSource::Query(_), false) => Command::InsertSelect,
+        (_, true) => Command::Replace,
+        (_, false) => Command::Insert,
+    }
+}
+
 fn of_show(what: &ShowWhat) -> Command {
     use Command as C;
     match what {
@@ -147,6 +152,7 @@ fn of_show(what: &ShowWhat) -> Command {
         ShowWhat::CreateTable(_) => C::ShowCreateTable,
         ShowWhat::CreateDatabase { .. } => C::ShowCreateDb,
         ShowWhat::CreateUser(_) => C::ShowCreateUser,
+        ShowWhat::CreateView(_) => C::ShowCreateTable,
         ShowWhat::Variables { .. } => C::ShowVariables,
         ShowWhat::Status { .. } => C::ShowStatus,
         ShowWhat::Warnings(_) | ShowWhat::WarningCount => C::ShowWarnings,

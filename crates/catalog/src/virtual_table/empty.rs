@@ -1,4 +1,4 @@
-//! Tables of information_schema about what this server does not have: views, routines, triggers, histograms
+//! Tables of information_schema about what this server does not have: routines, triggers, histograms
 //! and the like. Tools ask for them at their start and take an empty answer for what it is; their columns are
 //! MySQL's.
 
@@ -6,32 +6,6 @@ use super::Shape;
 
 /// Their shapes.
 pub(super) const TABLES: &[Shape] = &[
-    (
-        "VIEWS",
-        &[
-            ("TABLE_CATALOG", 's'),
-            ("TABLE_SCHEMA", 's'),
-            ("TABLE_NAME", 's'),
-            ("VIEW_DEFINITION", 'T'),
-            ("CHECK_OPTION", 'S'),
-            ("IS_UPDATABLE", 'S'),
-            ("DEFINER", 'S'),
-            ("SECURITY_TYPE", 'S'),
-            ("CHARACTER_SET_CLIENT", 's'),
-            ("COLLATION_CONNECTION", 's'),
-        ],
-    ),
-    (
-        "VIEW_TABLE_USAGE",
-        &[
-            ("VIEW_CATALOG", 's'),
-            ("VIEW_SCHEMA", 's'),
-            ("VIEW_NAME", 's'),
-            ("TABLE_CATALOG", 's'),
-            ("TABLE_SCHEMA", 's'),
-            ("TABLE_NAME", 's'),
-        ],
-    ),
     (
         "VIEW_ROUTINE_USAGE",
         &[

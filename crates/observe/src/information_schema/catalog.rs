@@ -53,13 +53,14 @@ pub fn all_tables(db: &Catalog, session: &SessionState) -> Vec<Arc<Table>> {
     tables.filter(|table| rights.may_see_table(&table.definition.schema, table.name())).collect()
 }
 
-fn moment(seconds: u64) -> Value {
+pub(super) fn moment(seconds: u64) -> Value {
     DateTime::from_unix_us(seconds as i64 * 1_000_000, 0).map_or(Value::Null, Value::DateTime)
 }
 
 /// Rows of TABLES.
 pub fn tables(db: &Catalog, session: &SessionState) -> Rows {
     let mut rows: Rows = all_tables(db, session).iter().map(|table| table_row(db, table)).collect();
+    rows.extend(super::views::as_tables(db, session));
     for one in VirtualTable::all_visible(session.rights()) {
         let mut line = vec![text("def"), text(one.schema()), text(one.name()), text(one.table_type())];
         line.resize(20, Value::Null);
@@ -196,12 +197,12 @@ pub fn extra(column: &Column) -> String {
 }
 
 /// A type's bare name.
-fn data_type(kind: &ColumnType) -> String {
+pub(super) fn data_type(kind: &ColumnType) -> String {
     let text = kind.to_string();
     text.split(['(', ' ']).next().unwrap_or_default().to_string()
 }
 
-fn lengths(kind: &ColumnType) -> [Value; 5] {
+pub(super) fn lengths(kind: &ColumnType) -> [Value; 5] {
     let number = |number: u64| Value::UInt(number);
     let none = || Value::Null;
     match kind {
@@ -250,6 +251,7 @@ pub fn columns(db: &Catalog, session: &SessionState) -> Rows {
             }
         }
     }
+    rows.extend(super::views::as_columns(db, session));
     for table in VirtualTable::all_visible(session.rights()) {
         for (at, (name, kind, nullable)) in table.columns().into_iter().enumerate() {
             let mut line =

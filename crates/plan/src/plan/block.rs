@@ -18,6 +18,7 @@ use turnstile_values::types::ColumnType;
 
 use super::estimate::Dives;
 use super::from::joined_by::JoinedBy;
+use super::from::view::Viewing;
 use super::parameters::Parameters;
 use super::query::{Aggregate, CommonPlan, Filter, Subquery, placed_at};
 use super::rollup;
@@ -58,15 +59,19 @@ pub struct PlanContext<'a> {
     pub uses: &'a Uses,
     /// Queries around.
     pub depth: u32,
+    /// It is of a statement that changes rows: what it reads by way of a derived table is read before it
+    /// changes any.
+    pub changes: bool,
+    /// The view whose query it is.
+    pub viewing: Option<&'a Viewing<'a>>,
     /// It is only asked whether what is written is right: EXISTS leaves nothing out.
     pub as_written: bool,
 }
 
 impl<'a> PlanContext<'a> {
-    /// For a statement that changes rows: what it reads by way of a derived table is read before it changes
-    /// any.
-    pub(super) fn without_merging(&self) -> PlanContext<'a> {
-        PlanContext { ways: Ways { merges_derived: false, ..self.ways }, ..*self }
+    /// For a statement that changes rows.
+    pub(super) fn of_change(&self) -> PlanContext<'a> {
+        PlanContext { changes: true, ..*self }
     }
 
     /// What is locked where no clause says anything of it.
@@ -100,6 +105,8 @@ pub struct Block<'a, 'p> {
     pub seen_aggregates: Seen<FunctionCall, Typed>,
     /// Derived tables are merged into the block: it is no change's.
     pub merges: bool,
+    /// Views are merged into the block.
+    pub merges_views: bool,
     /// What is read of FROM now is the optional side of an outer join.
     pub reads_optional: bool,
     /// What it joins its tables by.
@@ -133,6 +140,7 @@ impl<'a, 'p> Block<'a, 'p> {
             target: None,
             inserted_base: None,
             merges: false,
+            merges_views: false,
             reads_optional: false,
             joined_by: JoinedBy::default(),
             windows: Windows::default(),
@@ -143,6 +151,13 @@ impl<'a, 'p> Block<'a, 'p> {
             group_keys: Vec::new(),
             rollup: Vec::new(),
         }
+    }
+
+    /// The column of the table that INSERT fills: a view has other names for them.
+    pub fn target_column(&self, name: &str) -> Option<usize> {
+        // It is the block's first table.
+        let columns = &self.scope.tables.first().filter(|_| self.target.is_some())?.columns;
+        columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))
     }
 
     /// Binds an expression of `clause`.

@@ -2,6 +2,7 @@
 
 mod delete;
 mod insert;
+mod through;
 
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ use super::point::PointShape;
 use super::query::{JoinStep, OrderKey, QueryPlan, SelectPlan, Subquery, each_table};
 use super::scope::ScopeTable;
 use super::select::limit_plan;
-use super::steps::{Condition, Planned, StepPlanner, join_queries};
+use super::steps::{Condition, Locking, Planned, StepPlanner, join_queries};
 use super::{alternatives, from, insert_select, last_row, safe, with};
 
 pub use delete::plan_delete;
@@ -142,6 +143,95 @@ pub struct ChangeTarget {
     pub light: bool,
 }
 
+impl ChangeTarget {
+    /// A table of which nothing is changed yet.
+    fn of(table: Arc<Table>, base: usize) -> ChangeTarget {
+        ChangeTarget {
+            table,
+            base,
+            assignments: None,
+            foreign: None,
+            subqueries: Vec::new(),
+            moves_keys: false,
+            light: false,
+        }
+    }
+}
+
+/// Where a column is stored that is assigned to.
+struct Stored {
+    /// Tuple position of its table's first column.
+    base: usize,
+    /// Its position there.
+    column: usize,
+    /// The table, with what views ask of new rows.
+    table: Arc<Table>,
+}
+
+/// Where a column of FROM is stored, maybe through views.
+fn stored(block: &Block<'_, '_>, position: usize, name: &ColumnName) -> SqlResult<Stored> {
+    let context = block.context;
+    let found = block.scope.column_at(position).map(|(table, _)| table);
+    let found = found.ok_or_else(|| SqlError::unknown_column(&name.column, "field list"))?;
+    let fixed = || SqlError::non_updatable_table(&found.alias, "UPDATE");
+    if found.schema.is_empty() {
+        return Err(fixed());
+    }
+    if !found.is_view {
+        let table = context.dictionary.table(&found.schema, &found.name)?;
+        return Ok(Stored { base: found.base, column: position - found.base, table });
+    }
+    let at = position - found.base;
+    let view = context.dictionary.view(&found.schema, &found.name).ok_or_else(fixed)?;
+    let place = found.stands_for.get(at).copied().filter(|_| view.definition.updatable).ok_or_else(fixed)?;
+    let checks = through::follow(context, &view, at, ("UPDATE", Privileges::UPDATE))?;
+    let owner = block.scope.column_at(place).map(|(table, _)| table);
+    let owner = owner.filter(|owner| !owner.schema.is_empty() && !owner.is_view);
+    let owner = owner.ok_or_else(|| SqlError::column_not_updatable(&name.column))?;
+    let table = context.dictionary.table(&owner.schema, &owner.name)?;
+    let table = through::checked(table, &checks, &view)?;
+    Ok(Stored { base: owner.base, column: place - owner.base, table })
+}
+
+/// Whether a table of the block is read by way of a view.
+fn view_of<'b>(block: &'b Block<'_, '_>, base: usize) -> Option<&'b ScopeTable> {
+    let nth = block.scope.behind.iter().position(|table| table.base == base)?;
+    block.scope.tables.iter().find(|table| table.is_view && (table.behind.0..table.behind.1).contains(&nth))
+}
+
+/// Error 1393 if a statement changes two tables through one view.
+fn one_table_of_each_view(block: &Block<'_, '_>, targets: &[ChangeTarget]) -> SqlResult<()> {
+    for (nth, target) in targets.iter().enumerate() {
+        let Some(view) = view_of(block, target.base) else { continue };
+        if targets[..nth]
+            .iter()
+            .any(|other| view_of(block, other.base).is_some_and(|one| one.base == view.base))
+        {
+            return Err(SqlError::view_of_several_tables(&view.schema, &view.name));
+        }
+    }
+    Ok(())
+}
+
+/// Error 1443 if a view reads the table besides that a statement changes.
+fn refuse_view_of_target(block: &Block<'_, '_>, target: &ChangeTarget) -> SqlResult<()> {
+    let definition = &target.table.definition;
+    let is_target = |one: &&ScopeTable| {
+        one.base != target.base && (&one.schema, &one.name) == (&definition.schema, &definition.name)
+    };
+    let own = view_of(block, target.base);
+    let mut others = block.scope.behind.iter().filter(is_target).map(|one| view_of(block, one.base));
+    let other = others.next().map(|view| view.or(own));
+    let beside = block.scope.tables.iter().find(is_target).filter(|_| own.is_some());
+    let view = match (other, beside) {
+        (None, None) => return Ok(()),
+        (view, _) => view.flatten().or(own).map_or("", |view| &view.alias),
+    };
+    let operation = if target.assignments.is_some() { "UPDATE" } else { "DELETE" };
+    let shown = own.map_or(&*definition.name, |view| &view.alias);
+    Err(SqlError::view_prevents_change(view, operation, shown))
+}
+
 /// Whether what an UPDATE assigns, and what its table asks of rows, may be worked out while a page is
 /// latched.
 fn assigns_lightly(table: &Table, assignments: &[Assigned]) -> bool {
@@ -180,8 +270,7 @@ fn assigned_column(block: &Block<'_, '_>, name: &ColumnName) -> SqlResult<usize>
     block.scope.clause.set("field list");
     if name.table.is_none()
         && block.inserted_base.is_some()
-        && let Some(table) = &block.target
-        && let Some(at) = table.column_position(&name.column)
+        && let Some(at) = block.target_column(&name.column)
     {
         block.scope.note_use(0, at, Privileges::UPDATE, false);
         return Ok(at);
@@ -210,7 +299,7 @@ struct Rows<'q> {
 
 /// Plans UPDATE.
 pub fn plan_update(context: &PlanContext<'_>, update: &ast::Update) -> SqlResult<ChangePlan> {
-    let context = &context.without_merging();
+    let context = &context.of_change();
     let Some(with) = &update.with else { return plan_update_body(context, update) };
     let common = with::plan(context, with, None)?;
     plan_update_body(&PlanContext { common: &common, ..*context }, update)
@@ -237,33 +326,15 @@ fn plan_update_body(context: &PlanContext<'_>, update: &ast::Update) -> SqlResul
         let position = assigned_column(&block, &one.column)?;
         let kind = block.scope.column_at(position).map(|(_, column)| column.kind.clone());
         let value = assigned_value(&mut block, &one.value, &kind.unwrap_or(ColumnType::Null))?;
-        let place = block
-            .scope
-            .column_at(position)
-            .map(|(table, _)| (table.base, table.schema.clone(), table.name.clone(), &table.alias));
-        let (base, schema, name, alias) =
-            place.ok_or_else(|| SqlError::unknown_column(&one.column.column, "field list"))?;
-        if schema.is_empty() {
-            return Err(SqlError::non_updatable_table(alias, "UPDATE"));
-        }
-        let assigned = (position - base, value);
+        let Stored { base, column, table } = stored(&block, position, &one.column)?;
+        let assigned = (column, value);
         match targets.iter_mut().find(|target| target.base == base) {
             Some(target) => target.assignments.get_or_insert_default().push(assigned),
-            None => {
-                let table = context.dictionary.table(&schema, &name)?;
-                let assignments = Some(vec![assigned]);
-                targets.push(ChangeTarget {
-                    table,
-                    base,
-                    assignments,
-                    foreign: None,
-                    subqueries: Vec::new(),
-                    moves_keys: false,
-                    light: false,
-                });
-            }
+            None => targets
+                .push(ChangeTarget { assignments: Some(vec![assigned]), ..ChangeTarget::of(table, base) }),
         }
     }
+    one_table_of_each_view(&block, &targets)?;
     for target in &mut targets {
         for (column, _) in target.assignments.iter().flatten().filter(|(_, value)| value.is_some()) {
             target.table.check_takes_value(*column)?;
@@ -287,6 +358,7 @@ fn read_tables<'a>(
     rows: &Rows<'_>,
 ) -> SqlResult<(Block<'a, 'a>, from::Joined)> {
     let mut block = Block::new(context, None);
+    block.merges_views = true;
     block.changes_one_table = matches!(rows.tables, [TableRef::Table(_)]);
     let joined = from::read(&mut block, rows.tables)?;
     Ok((block, joined))
@@ -303,15 +375,7 @@ fn plan_rows(
     for one in &asked(block, rows.condition)? {
         conditions.push(Condition::bind(block, one, "where clause")?);
     }
-    let locked = |table: &ScopeTable| {
-        let lock = if targets.iter().any(|target| target.base == table.base) {
-            RowLock::Exclusive
-        } else {
-            RowLock::Shared
-        };
-        Some((lock, LockWait::Wait))
-    };
-    let locking = block.scope.tables.iter().map(locked).collect();
+    let locking = locks(block, targets)?;
     let tables = with_queries(block, joined.tables, rows, targets, &mut conditions)?;
     let planned = StepPlanner::new(block, locking, joined.straight).plan(tables, conditions)?;
     let Planned { fixed: preconditions, steps, rows: found } = planned;
@@ -361,6 +425,21 @@ fn plan_rows(
     need_all(&mut plan.steps);
     plan.width = block.scope.width();
     Ok(plan)
+}
+
+/// Rows of the targets are locked alone, others with others.
+fn locks(block: &Block<'_, '_>, targets: &[ChangeTarget]) -> SqlResult<Locking> {
+    targets.iter().try_for_each(|target| refuse_view_of_target(block, target))?;
+    let locked = |table: &ScopeTable| {
+        let lock = if targets.iter().any(|target| target.base == table.base) {
+            RowLock::Exclusive
+        } else {
+            RowLock::Shared
+        };
+        Some((lock, LockWait::Wait))
+    };
+    let named = block.scope.tables.iter().map(locked).collect();
+    Ok(Locking { named, behind: block.scope.behind.iter().map(locked).collect() })
 }
 
 /// WHERE, taken apart.

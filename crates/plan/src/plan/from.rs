@@ -4,6 +4,7 @@
 mod join;
 pub mod joined_by;
 pub mod merged;
+pub mod view;
 
 use std::sync::Arc;
 
@@ -212,7 +213,13 @@ fn table(block: &mut Block<'_, '_>, factor: &TableFactor) -> SqlResult<Joined> {
         })?;
         return Ok(single(block, PendingKind::Virtual { nth, table: found }));
     }
-    let found = block.context.dictionary.table(schema, &factor.name.table)?;
+    let Some(found) = block.context.dictionary.find(schema, &factor.name.table) else {
+        let view = block.context.dictionary.view(schema, &factor.name.table);
+        let view = view.ok_or_else(|| block.context.dictionary.missing(schema, &factor.name.table))?;
+        view::note_table(block.context, schema, &factor.name.table);
+        return view::read(block, factor, &view);
+    };
+    view::note_table(block.context, schema, &factor.name.table);
     let base = block.scope.width();
     let table = ScopeTable::of(&found, alias, base);
     block.scope.reserve(table.places().len());

@@ -52,6 +52,8 @@ pub enum Reach {
     /// Those of blocks of this level and further out: a query of WITH, which is read somewhere below the
     /// block it stands in.
     From(usize),
+    /// None: a view.
+    Nothing,
 }
 
 /// Whether the clause that is being bound may have aggregates.

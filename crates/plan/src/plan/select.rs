@@ -20,12 +20,13 @@ use super::inner::exists;
 use super::point::PointShape;
 use super::query::{Filter, GroupPlan, JoinStep, LimitPlan, SelectPlan};
 use super::scope::{AggregateUse, Outside};
-use super::steps::{Condition, Planned, StepPlanner, join_queries};
+use super::steps::{Condition, Locking, Planned, StepPlanner, join_queries};
 use super::windows::WindowPlan;
 use super::{alternatives, distinct, finish, from, grouping, last_row, names, pushed, rollup, windows};
 
 pub use item::Item;
-use item::{bind_items, expand, keep_digits, meta};
+pub(super) use item::expand;
+use item::{bind_items, keep_digits, meta};
 pub use view::{View, view};
 
 /// What of a query surrounds its SELECT block.
@@ -122,7 +123,8 @@ where
 {
     let mut block = Block::new(context, parent);
     // What ROLLUP takes out of a row could stand in it under several names.
-    block.merges = context.ways.merges_derived && !select.with_rollup;
+    block.merges_views = context.ways.merges_derived && !select.with_rollup;
+    block.merges = block.merges_views && !context.changes;
     block.joined_by = JoinedBy::of(context, select);
     block.windows.named = select.windows.clone();
     block.takes_windows = true;
@@ -168,7 +170,7 @@ fn rows_and_keys(
     items: &[Item],
 ) -> SqlResult<Front> {
     let mut conditions = conditions(block, asked, joined.conditions)?;
-    let locking = locks(block, locking)?;
+    let locking = Locking::of(block, locks(block, locking)?);
     let straight = select.straight_join || joined.straight;
     let tables = join_queries(block, joined.tables, &mut conditions)?;
     let planned = StepPlanner::new(block, locking, straight).plan(tables, conditions)?;

@@ -72,13 +72,38 @@ const NARROWING: f64 = 1.0;
 pub struct StepPlanner<'b, 'a, 'p> {
     /// The block.
     pub block: &'b mut Block<'a, 'p>,
-    /// Locks that rows get, by table (position in the scope).
-    pub locking: Vec<Option<(RowLock, LockWait)>>,
+    /// Locks that rows get.
+    pub locking: Locking,
     /// Join in the order written.
     pub straight: bool,
     filled: HashSet<usize>,
     /// There is one row at most so far, whatever the tables hold.
     single: bool,
+}
+
+/// Locks that rows of a block's tables get, by position in the scope.
+#[derive(Default)]
+pub struct Locking {
+    /// Those of FROM.
+    pub named: Vec<Option<(RowLock, LockWait)>>,
+    /// Those that derived tables and views read which are merged into the block.
+    pub behind: Vec<Option<(RowLock, LockWait)>>,
+}
+
+impl Locking {
+    /// Those of a block whose tables of FROM get these. A view's tables get what the view gets; FOR UPDATE
+    /// does not reach into derived tables.
+    pub fn of(block: &Block<'_, '_>, named: Vec<Option<(RowLock, LockWait)>>) -> Locking {
+        let mut behind = vec![block.context.lock_of_reads(); block.scope.behind.len()];
+        for (table, lock) in block.scope.tables.iter().zip(&named).filter(|(table, _)| table.is_view) {
+            behind[table.behind.0..table.behind.1].fill(*lock);
+        }
+        Locking { named, behind }
+    }
+
+    fn is_plain(&self) -> bool {
+        self.named.iter().chain(&self.behind).all(Option::is_none)
+    }
 }
 
 /// What a join comes to.
@@ -93,11 +118,7 @@ pub struct Planned {
 
 impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
     /// A planner that has read nothing yet.
-    pub fn new(
-        block: &'b mut Block<'a, 'p>,
-        locking: Vec<Option<(RowLock, LockWait)>>,
-        straight: bool,
-    ) -> StepPlanner<'b, 'a, 'p> {
+    pub fn new(block: &'b mut Block<'a, 'p>, locking: Locking, straight: bool) -> StepPlanner<'b, 'a, 'p> {
         StepPlanner { block, locking, straight, filled: HashSet::new(), single: true }
     }
 
@@ -117,7 +138,7 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
         let mut parts: Vec<Option<(Part, Vec<Fact>)>> = parts.into_iter().zip(facts).map(Some).collect();
         let mut steps = Vec::with_capacity(parts.len());
         // Sub-queries are asked behind tables that leave fewer rows, if these are not locked for nothing.
-        let plain = self.locking.iter().all(Option::is_none);
+        let plain = self.locking.is_plain();
         let mut late = Vec::new();
         for (nth, Placed { part, hashed, .. }) in placed.iter().enumerate() {
             let narrows = placed.get(nth + 1).is_some_and(|next| plain && next.rows <= NARROWING);
@@ -166,11 +187,11 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
     }
 
     fn lock(&self, table: TableId) -> Option<(RowLock, LockWait)> {
-        match table {
-            TableId::Named(nth) => self.locking.get(nth).copied().flatten(),
-            // FOR UPDATE does not reach into derived tables.
-            TableId::Behind(_) => self.block.context.lock_of_reads(),
-        }
+        let locks = match table {
+            TableId::Named(nth) => self.locking.named.get(nth),
+            TableId::Behind(nth) => self.locking.behind.get(nth),
+        };
+        locks.copied().flatten()
     }
 
     fn locks(&self, table: TableId) -> bool {

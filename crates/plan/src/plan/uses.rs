@@ -8,6 +8,7 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use turnstile_catalog::accounts::Privileges;
+use turnstile_catalog::dictionary::Definer;
 
 /// A column that is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,10 +36,31 @@ pub struct TableUse {
     seen: HashMap<Box<str>, Privileges>,
 }
 
+/// What the query of a view uses.
+#[derive(Debug, Clone)]
+pub struct ViewUse {
+    /// The view that the statement names: it reads this one, or is it.
+    pub named: (Box<str>, Box<str>),
+    /// Whose rights are asked; None for those of who runs the statement.
+    pub asker: Option<Definer>,
+    /// The tables, and what of them. One whose columns are not used is read nevertheless.
+    pub tables: Vec<TableUse>,
+}
+
+impl ViewUse {
+    /// What was noted of a view's query.
+    pub fn new(named: (Box<str>, Box<str>), asker: Option<Definer>, uses: &Uses) -> ViewUse {
+        let tables = uses.found.borrow().iter().map(TableUse::settled).collect();
+        ViewUse { named, asker, tables }
+    }
+}
+
 /// What a statement uses.
 #[derive(Debug, Default)]
 pub struct Uses {
     found: RefCell<Vec<TableUse>>,
+    /// What views use.
+    views: RefCell<Vec<ViewUse>>,
     /// Whether names that mean nothing were looked for: that counts only if the statement cannot be planned.
     sought: RefCell<Vec<TableUse>>,
 }
@@ -58,11 +80,26 @@ impl Uses {
         }
     }
 
+    /// Notes a use of a table that may be of none of its columns.
+    pub fn note_table(&self, (schema, table): (&str, &str), wanted: Privileges) {
+        let tables = &mut self.found.borrow_mut();
+        let at = entry(tables, (schema, table));
+        tables[at].wanted = tables[at].wanted.with(wanted);
+    }
+
+    /// Notes what a view uses, and what the views that it reads do.
+    pub fn note_view(&self, view: ViewUse, inside: Uses) {
+        let mut views = self.views.borrow_mut();
+        views.push(view);
+        views.append(&mut inside.views.into_inner());
+    }
+
     /// All that was noted.
     pub fn list(&self) -> UseList {
         static NUMBERS: AtomicU64 = AtomicU64::new(1);
         UseList {
             tables: self.found.borrow().iter().map(TableUse::settled).collect(),
+            views: self.views.borrow().iter().cloned().collect(),
             number: NUMBERS.fetch_add(1, Ordering::Relaxed),
         }
     }
@@ -78,6 +115,8 @@ impl Uses {
 #[derive(Debug)]
 pub struct UseList {
     tables: Box<[TableUse]>,
+    /// What views among them use.
+    pub views: Box<[ViewUse]>,
     /// From 1 on.
     pub number: u64,
 }
@@ -103,17 +142,7 @@ fn note(
     wanted: Privileges,
     unnamed: bool,
 ) {
-    let known = tables.iter().position(|one| *one.schema == *schema && *one.table == *table);
-    let at = known.unwrap_or(tables.len());
-    if at == tables.len() {
-        tables.push(TableUse {
-            schema: schema.into(),
-            table: table.into(),
-            wanted: Privileges::NONE,
-            columns: Vec::new(),
-            seen: HashMap::new(),
-        });
-    }
+    let at = entry(tables, (schema, table));
     let one = &mut tables[at];
     one.wanted = one.wanted.with(wanted);
     match one.seen.get_mut(column) {
@@ -124,4 +153,19 @@ fn note(
         }
     }
     one.columns.push(ColumnUse { name: column.into(), wanted, unnamed });
+}
+
+/// The place of a table's entry.
+fn entry(tables: &mut Vec<TableUse>, (schema, table): (&str, &str)) -> usize {
+    let known = tables.iter().position(|one| *one.schema == *schema && *one.table == *table);
+    known.unwrap_or_else(|| {
+        tables.push(TableUse {
+            schema: schema.into(),
+            table: table.into(),
+            wanted: Privileges::NONE,
+            columns: Vec::new(),
+            seen: HashMap::new(),
+        });
+        tables.len() - 1
+    })
 }

@@ -166,7 +166,7 @@ pub fn plan(
             }
         };
         let level = parent.map_or(0, |outside| outside.level());
-        let merges = context.ways.merges_derived && !with.recursive;
+        let merges = context.ways.merges_derived && !context.changes && !with.recursive;
         let block = merged::block_of(&table.query).filter(|_| merges);
         let view = block.map(|_| {
             let query = (*table.query).clone();

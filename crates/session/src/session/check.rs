@@ -142,6 +142,7 @@ pub(super) async fn checksum_tables(
         let sum = match session.db.dictionary().table(&schema, &name.table) {
             // No checksum is kept beside the rows.
             Ok(_) if work.quick => Value::Null,
+            Err(_) if session.db.dictionary().view(&schema, &name.table).is_some() => Value::Null,
             Ok(_) => Value::UInt(u64::from(checksum(session, name).await?)),
             Err(error) => {
                 session.state.warnings.push(WarningLevel::Error, error);

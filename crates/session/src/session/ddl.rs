@@ -17,6 +17,7 @@ mod foreign_key_alter;
 mod online;
 mod rename;
 mod verify;
+mod view;
 
 use super::Session;
 use super::statement::Outcome;
@@ -118,17 +119,8 @@ async fn define(session: &mut Session, statement: &Statement, params: &[Value]) 
             return alter::alter_table(session, &ast::AlterTable { name, actions: vec![action], online })
                 .await;
         }
-        Statement::DropView { names, if_exists } => {
-            for name in names {
-                let schema = schema_of(session, name)?;
-                if is_taken(session, &schema, &name.table) {
-                    return Err(SqlError::wrong_object(schema, &name.table, "VIEW"));
-                }
-            }
-            if !if_exists && let Some(name) = names.first() {
-                return Err(SqlError::bad_table(format!("{}.{}", schema_of(session, name)?, name.table)));
-            }
-        }
+        Statement::CreateView(create) => view::create_view(session, create).await?,
+        Statement::DropView { names, if_exists } => view::drop_views(session, names, *if_exists).await?,
         Statement::DropProgram { kind, name, if_exists } => drop_program(session, kind, name, *if_exists)?,
         _ => return Err(SqlError::not_supported_yet("this statement")),
     }
@@ -222,7 +214,7 @@ pub(super) fn drop_trees(session: &Session, trees: impl IntoIterator<Item = Inde
 
 /// Whether a new table cannot have this name.
 pub(super) fn is_taken(session: &Session, schema: &str, name: &str) -> bool {
-    VirtualTable::is_computed(schema, name) || session.db.dictionary().find(schema, name).is_some()
+    VirtualTable::is_computed(schema, name) || session.db.dictionary().has(schema, name)
 }
 
 /// Takes a table alone. What is found then is what stays until the hold ends. No hold if LOCK TABLES has

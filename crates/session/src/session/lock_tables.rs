@@ -173,6 +173,7 @@ async fn lock_entries(session: &mut Session, entries: Vec<Entry>) -> SqlResult<(
     for one in &entries {
         slice.breathe().await;
         order.push((one.schema.clone(), one.table.clone(), !one.write));
+        read_by_view(session, (&one.schema, &one.table), !one.write, &mut order);
         if one.write && session.settings.foreign_key_checks {
             related_by_foreign_keys(session, &one.schema, &one.table, &mut order);
         }
@@ -191,10 +192,10 @@ async fn lock_entries(session: &mut Session, entries: Vec<Entry>) -> SqlResult<(
         slice.breathe().await;
         let mode = if reads { Mode::ReadLock } else { Mode::Exclusive };
         loop {
-            let table = session.db.dictionary().table(&schema, &name)?;
-            let hold = table.mdl.lock(mode, &mut patience).await?;
-            let now = session.db.dictionary().table(&schema, &name)?;
-            if Arc::ptr_eq(&now.mdl, hold.mdl()) {
+            let named = session.db.dictionary().named(&schema, &name)?;
+            let hold = named.mdl().lock(mode, &mut patience).await?;
+            let now = session.db.dictionary().named(&schema, &name)?;
+            if Arc::ptr_eq(now.mdl(), hold.mdl()) {
                 holds.push(hold);
                 break;
             }
@@ -203,6 +204,24 @@ async fn lock_entries(session: &mut Session, entries: Vec<Entry>) -> SqlResult<(
     drop(patience);
     session.table_locks = Some(Box::new(TableLocks { entries, besides, holds }));
     Ok(())
+}
+
+/// What the query of a view reads, if the name is that of one: locked with it.
+fn read_by_view(
+    session: &Session,
+    (schema, name): (&str, &str),
+    reads: bool,
+    order: &mut Vec<(Box<str>, Box<str>, bool)>,
+) {
+    let dictionary = session.db.dictionary();
+    let Some(view) = dictionary.view(schema, name) else { return };
+    for (schema, name) in &view.definition.reads {
+        let one = (schema.clone(), name.clone(), reads);
+        if dictionary.has(schema, name) && !order.contains(&one) {
+            order.push(one);
+            read_by_view(session, (schema, name), reads, order);
+        }
+    }
 }
 
 /// What changes of a table's rows may ask for at the other ends of foreign keys: locked with it, to be

@@ -45,8 +45,11 @@ pub(super) async fn maintain(
             let full = format!("{schema}.{}", name.table);
             vec![Value::text(full), Value::text(operation), Value::text(kind), Value::text(message)]
         };
-        let known = session.db.dictionary().table(&schema, &name.table).map(drop);
+        let known = session.db.dictionary().base_table(&schema, &name.table).map(drop);
+        let is_view = session.db.dictionary().view(&schema, &name.table).is_some();
         let said = match (known, work.kind) {
+            // What the query of a view reads is checked by itself.
+            (Err(_), MaintenanceKind::Check) if is_view => vec![("status", "OK".into())],
             (Err(error), _) => {
                 vec![("Error", error.message), ("status", "Operation failed".into())]
             }

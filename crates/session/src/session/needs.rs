@@ -11,7 +11,9 @@ mod show;
 
 use super::ddl::parents_named;
 use crate::accounts::{AccountName, Privileges as P};
-use crate::ast::{AlterAction, ExplainTarget, KeyDef, MaintenanceKind, Statement, TableName, UserName};
+use crate::ast::{
+    AlterAction, ExplainTarget, KeyDef, MaintenanceKind, Statement, TableName, UserName, ViewChange,
+};
 use crate::error::{SqlError, SqlResult};
 use crate::variables::right;
 
@@ -169,6 +171,7 @@ impl Asker<'_> {
             | Statement::Truncate(_)
             | Statement::CreateIndex(_)
             | Statement::DropIndex { .. }
+            | Statement::CreateView(_)
             | Statement::DropView { .. }
             | Statement::DropProgram { .. } => self.definition(statement)?,
         }
@@ -221,6 +224,11 @@ impl Asker<'_> {
             Statement::Truncate(name) => self.table(P::DROP, name)?,
             Statement::CreateIndex(create) => self.table(P::INDEX, &create.table)?,
             Statement::DropIndex { table, .. } => self.table(P::INDEX, table)?,
+            Statement::CreateView(create) => {
+                let replaces = matches!(create.change, ViewChange::Replace | ViewChange::Alter);
+                let dropped = if replaces { P::DROP } else { P::NONE };
+                self.table(P::CREATE_VIEW.with(dropped), &create.name)?;
+            }
             Statement::DropView { names, .. } => self.tables(P::DROP, names)?,
             Statement::DropProgram { kind, name, .. } => match *kind {
                 // There is none, and which table it would belong to is not said.

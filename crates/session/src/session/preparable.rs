@@ -133,6 +133,7 @@ fn is_preparable(statement: &Statement) -> bool {
         | Statement::RenameTable(_)
         | Statement::CreateIndex(_)
         | Statement::DropIndex { .. }
+        | Statement::CreateView(_)
         | Statement::DropView { .. }
         | Statement::Commit(_)
         | Statement::Rollback(_)

@@ -50,6 +50,7 @@ fn writes(statement: &Statement) -> bool {
         | Statement::RenameTable(_)
         | Statement::CreateIndex(_)
         | Statement::DropIndex { .. }
+        | Statement::CreateView(_)
         | Statement::DropView { .. }
         | Statement::DropProgram { .. }
         | Statement::User(_)

@@ -7,6 +7,7 @@
 //! and one that is gone may do nothing.
 
 mod denial;
+mod viewed;
 
 use std::sync::Arc;
 
@@ -84,7 +85,7 @@ fn ask(session: &mut Session, need: &Need) -> SqlResult<()> {
             }
         }
         Need::Columns(schema, table) => {
-            let missing = session.db.dictionary().find(schema, table).is_none();
+            let missing = !session.db.dictionary().has(schema, table);
             let rights = rights(session);
             let seen = rights.may_look_into_table(schema, table) || missing && rights.may_see(schema);
             if !VirtualTable::is_schema(schema) && !seen {
@@ -229,6 +230,10 @@ pub(super) fn ask_for_columns(session: &mut Session, uses: &UseList) -> SqlResul
         let rights = rights(session).clone();
         denial(session, &rights, uses).map_or(Ok(()), Err)?;
     }
+    if !uses.views.is_empty() {
+        let rights = rights(session).clone();
+        viewed::ask(session.db.accounts(), &rights, &uses.views)?;
+    }
     session.rights.note_passed(version, uses.number);
     Ok(())
 }
@@ -294,6 +299,17 @@ pub(super) fn ask_to_set(session: &mut Session, (any, words): right::Asked) -> S
 /// Fails unless it may say what the next start begins with.
 pub(super) fn ask_for_next_start(session: &mut Session) -> SqlResult<()> {
     ask(session, &Need::NextStart)
+}
+
+/// Fails unless the account may make what runs with the rights of another. Those of an account with
+/// SYSTEM_USER only who has that too.
+pub(super) fn ask_to_define_for(session: &mut Session, definer: &AccountName) -> SqlResult<()> {
+    ask(session, &Need::Server(&[P::SUPER], "SUPER or SET_ANY_DEFINER"))?;
+    let guarded = Rights::of(session.db.accounts(), definer, &[]).may(P::SYSTEM_USER, None);
+    if guarded && !is_system_user(session) {
+        return Err(SqlError::specific_access_denied("SYSTEM_USER"));
+    }
+    Ok(())
 }
 
 /// KILL of somebody else's session.

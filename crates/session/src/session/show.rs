@@ -3,6 +3,7 @@
 
 mod of_account;
 mod of_table;
+mod of_view;
 mod table;
 
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use super::statement::Outcome;
 use crate::ast::{self, Show, ShowFilter, ShowWhat, TableName, quote_name};
 use crate::collation::Collation;
 use crate::definition::create_table_text;
+use crate::dictionary::Named;
 use crate::error::{ErrorKind, SqlError, SqlResult};
 use crate::expr::WarningLevel;
 use crate::information_schema::{self, catalog};
@@ -25,6 +27,8 @@ use crate::value::{Value, to_text};
 use crate::virtual_table::VirtualTable;
 use of_account::{create_user_text, grants};
 use of_table::{columns, indexes, open_tables, table_status, tables};
+use of_view::create_view_text;
+pub(super) use of_view::fields_of_view;
 pub(super) use table::write_table;
 pub use table::{Collected, Table};
 use table::{filter_rows, head_with_pattern, one, text};
@@ -138,10 +142,24 @@ fn shown(session: &mut Session, what: &ShowWhat, params: &[Value]) -> SqlResult<
             if VirtualTable::find(&schema, &name.table)?.is_some() {
                 return Err(SqlError::not_supported_yet("SHOW CREATE TABLE of a computed table"));
             }
+            if let Some(view) = session.db.dictionary().view(&schema, &name.table) {
+                return Ok(create_view_text(session, &view));
+            }
             let found = find_table(session, name)?;
             let mut table = Table::new(&[("Table", 's'), ("Create Table", 'v')]);
             table.push(vec![text(found.name()), text(create_table_text(&found))]);
             Ok(table)
+        }
+        ShowWhat::CreateView(name) => {
+            let schema = schema_or_current(session, name.schema.as_deref())?;
+            match session.db.dictionary().named(&schema, &name.table) {
+                Ok(Named::View(view)) => Ok(create_view_text(session, &view)),
+                Ok(Named::Table(_)) => Err(SqlError::wrong_object(&schema, &name.table, "VIEW")),
+                Err(_) if VirtualTable::find(&schema, &name.table)?.is_some() => {
+                    Err(SqlError::not_supported_yet("SHOW CREATE VIEW of a computed table"))
+                }
+                Err(error) => Err(error),
+            }
         }
         ShowWhat::CreateDatabase { name, if_not_exists } => {
             create_database_text(session, name, *if_not_exists)

@@ -8,7 +8,6 @@ use crate::accounts::privileges::PRIVILEGES_LIST;
 use crate::ast::{ShowWhat, TableName};
 use crate::error::{SqlError, SqlResult};
 use crate::value::Value;
-use crate::virtual_table::VirtualTable;
 
 const TRIGGERS: &str =
     "Trigger Event Table Statement Timing Created sql_mode Definer character_set_client collation_connection";
@@ -127,20 +126,12 @@ pub(super) fn shown_empty(what: &ShowWhat) -> SqlResult<Table> {
     })
 }
 
-/// SHOW CREATE of a view, routine, trigger or event: there is none.
+/// SHOW CREATE of a routine, trigger or event: there is none.
 pub(super) fn no_such_program(session: &Session, kind: &str, name: &TableName) -> SqlResult<Table> {
-    let schema = name.schema.as_deref().map(Into::into).or_else(|| session.state.schema());
-    let schema = schema.ok_or_else(SqlError::no_database_selected)?;
+    if name.schema.is_none() && session.state.schema().is_none() {
+        return Err(SqlError::no_database_selected());
+    }
     Err(match kind {
-        "VIEW" if session.db.dictionary().find(&schema, &name.table).is_some() => {
-            SqlError::wrong_object(&schema, &name.table, "VIEW")
-        }
-        "VIEW" => match session.db.dictionary().schema_collation(&schema) {
-            None if VirtualTable::find(&schema, &name.table)?.is_none() => {
-                SqlError::unknown_database(&schema)
-            }
-            _ => SqlError::no_such_table(&schema, &name.table),
-        },
         "TRIGGER" => SqlError::no_such_trigger(),
         "EVENT" => SqlError::unknown_event(&name.table),
         kind => SqlError::does_not_exist(kind, &name.table),

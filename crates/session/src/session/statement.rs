@@ -213,6 +213,8 @@ pub(super) fn plan_context<'a>(
         reads: None,
         uses,
         depth: 0,
+        changes: false,
+        viewing: None,
         as_written: false,
     }
 }

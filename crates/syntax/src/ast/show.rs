@@ -60,7 +60,9 @@ pub enum ShowWhat {
     },
     /// CREATE USER
     CreateUser(UserName),
-    /// CREATE VIEW, PROCEDURE, FUNCTION, TRIGGER, EVENT: the kind in upper case and the object.
+    /// CREATE VIEW
+    CreateView(TableName),
+    /// CREATE PROCEDURE, FUNCTION, TRIGGER, EVENT: the kind in upper case and the object.
     CreateOther {
         /// The kind.
         kind: Name,
@@ -171,6 +173,7 @@ impl ShowWhat {
             ShowWhat::CreateTable(_)
             | ShowWhat::CreateDatabase { .. }
             | ShowWhat::CreateUser(_)
+            | ShowWhat::CreateView(_)
             | ShowWhat::CreateOther { .. }
             | ShowWhat::Warnings(_)
             | ShowWhat::Errors(_)

@@ -47,7 +47,7 @@ impl Parser<'_> {
 
     /// What CREATE, ALTER and DROP name that is no part of this server.
     pub(super) fn unsupported_object(&mut self, altered: bool) -> Failure {
-        let features: [(&[u8], &[u8], &'static str); 10] = [
+        let features: [(&[u8], &[u8], &'static str); 9] = [
             (b"server", b"", "servers of federated tables"),
             (b"logfile", b"group", "LOGFILE GROUP"),
             (b"resource", b"group", "resource groups"),
@@ -57,7 +57,6 @@ impl Parser<'_> {
             (b"aggregate", b"function", "loadable functions"),
             (b"materialized", b"view", "views"),
             (b"json", b"", "views"),
-            (b"definer", b"", "stored programs and views"),
         ];
         if altered && self.at_word(b"instance") {
             return self.absent_instance();

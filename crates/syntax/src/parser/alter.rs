@@ -1,5 +1,6 @@
 //! ALTER of tables, databases and users; RENAME TABLE and RENAME USER.
 
+use super::view::view_statement;
 use super::{Parse, Parser};
 use crate::ast::{AlterAction, AlterTable, Clause, ColumnPosition, Online, Statement};
 use crate::lexer::{Keyword, TokenKind};
@@ -16,7 +17,8 @@ impl Parser<'_> {
                 Ok(Statement::AlterDatabase { name, options: self.database_options()? })
             }
             Some(Keyword::User) => self.user_statement(true),
-            Some(Keyword::View | Keyword::Algorithm) => Err(self.not_supported("views")),
+            Some(Keyword::View | Keyword::Algorithm | Keyword::Sql) => view_statement(self, true),
+            _ if self.at_word(b"definer") => view_statement(self, true),
             Some(Keyword::Procedure | Keyword::Function) => Err(self.not_supported("stored routines")),
             Some(Keyword::Event) => Err(self.not_supported("events")),
             Some(Keyword::Tablespace) => Err(self.not_supported("tablespaces")),

@@ -1,6 +1,7 @@
 //! CREATE and DROP of databases, tables and indexes.
 
 use super::name::upper;
+use super::view::{drop_view, view_statement};
 use super::{Parse, Parser};
 use crate::ast::{
     Clause, CreateDatabase, CreateTable, DatabaseOptions, DropTable, Name, OnDuplicate, Online, Statement,
@@ -26,7 +27,10 @@ impl Parser<'_> {
                 self.create_index()
             }
             Some(Keyword::User) => self.user_statement(false),
-            Some(Keyword::View | Keyword::Algorithm | Keyword::Or) => Err(self.not_supported("views")),
+            Some(Keyword::View | Keyword::Algorithm | Keyword::Or | Keyword::Sql) => {
+                view_statement(self, false)
+            }
+            _ if self.at_word(b"definer") => view_statement(self, false),
             Some(Keyword::Procedure | Keyword::Function) => Err(self.not_supported("stored routines")),
             Some(Keyword::Trigger) => Err(self.not_supported("triggers")),
             Some(Keyword::Event) => Err(self.not_supported("events")),
@@ -55,13 +59,7 @@ impl Parser<'_> {
                 while self.online_option(&mut online)? {}
                 Ok(Statement::DropIndex { name, table, online })
             }
-            Some(Keyword::View) => {
-                self.advance();
-                let if_exists = self.if_exists()?;
-                let names = self.comma_list(Self::table_name)?;
-                self.note_any(&[Keyword::Restrict, Keyword::Cascade], Clause::RestrictOrCascade);
-                Ok(Statement::DropView { names, if_exists })
-            }
+            Some(Keyword::View) => drop_view(self),
             Some(Keyword::User) => {
                 self.advance();
                 let if_exists = self.if_exists()?;

@@ -53,7 +53,8 @@ impl Parser<'_> {
             if select.with_rollup {
                 self.expect_kind(TokenKind::RightParen)?;
             } else {
-                select.with_rollup = self.eat_all(Keyword::With, &[Keyword::Rollup])?;
+                let with_rollup = self.peek_is(Keyword::Rollup) && self.eat(Keyword::With);
+                select.with_rollup = with_rollup && self.eat(Keyword::Rollup);
             }
         }
         if self.eat(Keyword::Having) {

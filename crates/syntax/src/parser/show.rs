@@ -232,7 +232,8 @@ impl Parser<'_> {
                 ShowWhat::CreateDatabase { name: self.name()?, if_not_exists }
             }
             Keyword::User => ShowWhat::CreateUser(self.user_name()?),
-            Keyword::View | Keyword::Procedure | Keyword::Function | Keyword::Trigger | Keyword::Event => {
+            Keyword::View => ShowWhat::CreateView(self.table_name()?),
+            Keyword::Procedure | Keyword::Function | Keyword::Trigger | Keyword::Event => {
                 ShowWhat::CreateOther { kind: keyword.text().into(), name: self.table_name()? }
             }
             _ => return Err(self.unexpected()),

@@ -26,6 +26,10 @@ pub enum ErrorKind {
     UnknownColumn,
     /// A function that is not there: told with the name as it was written.
     UnknownFunction,
+    /// A table, view or database that is not there.
+    UnknownTable,
+    /// A right on a table, column or routine that is not held.
+    NoRight,
     /// A function with too few or too many arguments: as above.
     WrongParameterCount,
     /// An aggregate where none may stand.
@@ -89,13 +93,15 @@ impl SqlError {
             1046 => ErrorKind::NoDatabase,
             1054 => ErrorKind::UnknownColumn,
             1305 => ErrorKind::UnknownFunction,
+            1049 | 1146 => ErrorKind::UnknownTable,
+            1142 | 1143 | 1370 => ErrorKind::NoRight,
             1582 => ErrorKind::WrongParameterCount,
             1111 => ErrorKind::InvalidGroupUse,
             1690 => ErrorKind::OutOfRange,
             1048 => ErrorKind::Null,
             1406 => ErrorKind::TooLong,
             1242 => ErrorKind::SubqueryRows,
-            3819 => ErrorKind::BrokenCheck,
+            1369 | 3819 => ErrorKind::BrokenCheck,
             1216 | 1217 | 1451 | 1452 => ErrorKind::BrokenForeignKey,
             1267 | 1270 => ErrorKind::MixedCollations,
             1425 => ErrorKind::TooBigScale,

@@ -65,32 +65,7 @@ impl Definition {
         row.text(&self.comment);
         row.u64(self.auto_increment);
         row.u64(self.created);
-        row.list(&self.columns, |row, column| {
-            row.text(&column.name);
-            row.column_type(&column.kind);
-            row.bool(column.nullable);
-            match &column.default {
-                DefaultValue::None => row.u8(0),
-                DefaultValue::Value(value) => {
-                    row.u8(1);
-                    row.value(value);
-                }
-                DefaultValue::Now(digits) => row.0.extend([2, *digits]),
-                DefaultValue::Computed(expr) => {
-                    row.u8(3);
-                    row.text(&expression_text(expr));
-                }
-                DefaultValue::Generated(expr, stored) => {
-                    row.u8(4);
-                    row.text(&expression_text(expr));
-                    row.bool(*stored);
-                }
-            }
-            row.0.extend(column.on_update.map_or([0, 0], |digits| [1, digits]));
-            row.bool(column.auto_increment);
-            row.text(&column.comment);
-            row.bool(column.invisible);
-        });
+        row.list(&self.columns, |row, column| column.encode(row));
         row.list(&self.keys, |row, key| {
             row.text(&key.name);
             row.bool(key.primary);
@@ -149,7 +124,36 @@ impl Definition {
 }
 
 impl Column {
-    pub(super) fn decode(row: &mut Reader<'_>) -> Result<Column, Damaged> {
+    /// Writes it.
+    pub fn encode(&self, row: &mut Writer) {
+        row.text(&self.name);
+        row.column_type(&self.kind);
+        row.bool(self.nullable);
+        match &self.default {
+            DefaultValue::None => row.u8(0),
+            DefaultValue::Value(value) => {
+                row.u8(1);
+                row.value(value);
+            }
+            DefaultValue::Now(digits) => row.0.extend([2, *digits]),
+            DefaultValue::Computed(expr) => {
+                row.u8(3);
+                row.text(&expression_text(expr));
+            }
+            DefaultValue::Generated(expr, stored) => {
+                row.u8(4);
+                row.text(&expression_text(expr));
+                row.bool(*stored);
+            }
+        }
+        row.0.extend(self.on_update.map_or([0, 0], |digits| [1, digits]));
+        row.bool(self.auto_increment);
+        row.text(&self.comment);
+        row.bool(self.invisible);
+    }
+
+    /// Reads it.
+    pub fn decode(row: &mut Reader<'_>) -> Result<Column, Damaged> {
         let name = row.text()?.into();
         let kind = row.column_type()?;
         let nullable = row.bool()?;

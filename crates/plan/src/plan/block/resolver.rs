@@ -111,8 +111,7 @@ impl Resolver for Block<'_, '_> {
                 kind: ExprType::nullable(ColumnType::Null),
             });
         };
-        let at = table.column_position(&name.column).ok_or_else(missing)?;
-        // The target is the block's first table.
+        let at = self.target_column(&name.column).ok_or_else(missing)?;
         self.scope.note_use(0, at, Privileges::SELECT, false);
         let kind = ExprType::nullable(table.columns()[at].kind.clone());
         let stored = matches!(kind.column, ColumnType::Timestamp { .. });

@@ -1,15 +1,20 @@
 //! Plans of DELETE.
 
+use std::sync::Arc;
+
+use turnstile_catalog::accounts::Privileges;
+use turnstile_catalog::dictionary::Table;
 use turnstile_syntax::ast::{self, TableRef};
 use turnstile_values::error::{SqlError, SqlResult};
 
-use super::super::block::PlanContext;
+use super::super::block::{Block, PlanContext};
+use super::super::scope::ScopeTable;
 use super::super::{foreign_key, with};
-use super::{ChangePlan, ChangeTarget, Rows, plan_rows, read_tables};
+use super::{ChangePlan, ChangeTarget, Rows, plan_rows, read_tables, through};
 
 /// Plans DELETE.
 pub fn plan_delete(context: &PlanContext<'_>, delete: &ast::Delete) -> SqlResult<ChangePlan> {
-    let context = &context.without_merging();
+    let context = &context.of_change();
     let Some(with) = &delete.with else { return plan_delete_body(context, delete) };
     let common = with::plan(context, with, None)?;
     plan_delete_body(&PlanContext { common: &common, ..*context }, delete)
@@ -35,18 +40,9 @@ fn plan_delete_body(context: &PlanContext<'_>, delete: &ast::Delete) -> SqlResul
             if table.schema.is_empty() {
                 return Err(SqlError::non_updatable_table(&table.alias, "DELETE"));
             }
-            let found = context.dictionary.table(&table.schema, &table.name)?;
+            let (found, base) = deleted(&block, table)?;
             let foreign = foreign_key::of_delete(context.dictionary, &found);
-            let (base, subqueries) = (table.base, Vec::new());
-            targets.push(ChangeTarget {
-                table: found,
-                base,
-                assignments: None,
-                foreign,
-                subqueries,
-                moves_keys: false,
-                light: true,
-            });
+            targets.push(ChangeTarget { foreign, light: true, ..ChangeTarget::of(found, base) });
         }
     }
     if targets.len() < delete.targets.len() {
@@ -54,6 +50,27 @@ fn plan_delete_body(context: &PlanContext<'_>, delete: &ast::Delete) -> SqlResul
     }
     let select = plan_rows(&mut block, joined, &rows, &targets)?;
     Ok(ChangePlan::new(select, targets, delete.ignore))
+}
+
+/// The table that rows go from, maybe through views, and the place of its first column.
+fn deleted(block: &Block<'_, '_>, table: &ScopeTable) -> SqlResult<(Arc<Table>, usize)> {
+    let context = block.context;
+    if !table.is_view {
+        return Ok((context.dictionary.table(&table.schema, &table.name)?, table.base));
+    }
+    let fixed = || SqlError::non_updatable_table(&table.alias, "DELETE");
+    let view = context.dictionary.view(&table.schema, &table.name).ok_or_else(fixed)?;
+    if !view.definition.updatable || table.stands_for.is_empty() {
+        return Err(fixed());
+    }
+    let [base] = &block.scope.behind[table.behind.0..table.behind.1] else {
+        return Err(SqlError::view_join_not_deletable(&view.definition.schema, &view.definition.name));
+    };
+    if base.schema.is_empty() || base.is_view {
+        return Err(fixed());
+    }
+    through::note_rows(context, &view, Privileges::DELETE)?;
+    Ok((context.dictionary.table(&base.schema, &base.name)?, base.base))
 }
 
 /// Every table that a DELETE of several names is one of those it reads, by MySQL's rules: a name with a

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use turnstile_catalog::accounts::Privileges;
-use turnstile_catalog::dictionary::Table;
+use turnstile_catalog::accounts::Privileges as P;
+use turnstile_catalog::dictionary::{Table, View};
 use turnstile_expr::expr::Expr;
 use turnstile_syntax::ast;
 use turnstile_values::error::{SqlError, SqlResult};
@@ -12,20 +13,19 @@ use turnstile_values::types::ColumnType;
 use super::super::block::{Block, PlanContext};
 use super::super::scope::ScopeTable;
 use super::super::{foreign_key, insert_select};
-use super::{InsertPlan, InsertSource, assigned_value, assignments, assigns_lightly, target_table};
+use super::{InsertPlan, InsertSource, assigned_value, assignments, assigns_lightly, target_table, through};
 
 /// Plans INSERT and REPLACE.
 pub fn plan_insert(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult<InsertPlan> {
-    plan_unmerged(&context.without_merging(), insert)
+    plan_rows(&context.of_change(), insert)
 }
 
-fn plan_unmerged(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult<InsertPlan> {
-    let table = target_table(context, &insert.table)?;
-    let targets = targets(&table, &insert.columns)?;
+fn plan_rows(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult<InsertPlan> {
+    let InsertTarget { table, names, targets } = InsertTarget::find(context, insert)?;
     let mut block = Block::new(context, None);
     block.changes_one_table = true;
     let base = block.scope.reserve(table.columns().len());
-    block.scope.add(ScopeTable::of(&table, &insert.table.table, base))?;
+    block.scope.add(named(ScopeTable::of(&table, &insert.table.table, base), names.as_ref()))?;
     block.target = Some(table.clone());
     for at in &targets {
         block.scope.note_use(0, *at, Privileges::INSERT, insert.columns.is_empty());
@@ -63,7 +63,7 @@ fn plan_unmerged(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult<I
         block.scope.add(table)?;
     }
     if let Some(alias) = &insert.row_alias {
-        block.scope.add(aliased_row(&table, alias, new_base, &targets))?;
+        block.scope.add(aliased_row(&table, alias, new_base, (&targets, names.as_ref())))?;
     }
     let on_duplicate = assignments(&mut block, &insert.on_duplicate, &table, base)?;
     let read = on_duplicate.iter().filter_map(|(_, value)| value.as_ref()).flat_map(Expr::columns);
@@ -90,6 +90,100 @@ fn plan_unmerged(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult<I
     })
 }
 
+/// What an INSERT fills.
+struct InsertTarget {
+    table: Arc<Table>,
+    /// What a view calls the table's columns.
+    names: Option<ViewNames>,
+    /// Columns that are given, in order.
+    targets: Vec<usize>,
+}
+
+/// A table under a view's names.
+struct ViewNames {
+    schema: Box<str>,
+    name: Box<str>,
+    /// By column of the table; None for one that the view has not.
+    columns: Vec<Option<Box<str>>>,
+}
+
+/// The table as the statement names it: a column that a view has not goes by no name.
+fn named(mut table: ScopeTable, names: Option<&ViewNames>) -> ScopeTable {
+    let Some(names) = names else { return table };
+    (table.schema, table.name) = (names.schema.clone(), names.name.clone());
+    for (column, name) in table.columns.iter_mut().zip(&names.columns) {
+        column.hidden = name.is_none();
+        // No name has this character: a text ends there.
+        column.name = name.clone().unwrap_or_else(|| "\0".into());
+    }
+    table.row_id = None;
+    table
+}
+
+impl InsertTarget {
+    fn find(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult<InsertTarget> {
+        let schema = insert.table.schema.as_deref().or(context.schema);
+        let view = schema.and_then(|schema| {
+            let is_table = context.dictionary.find(schema, &insert.table.table).is_some();
+            if is_table { None } else { context.dictionary.view(schema, &insert.table.table) }
+        });
+        match view {
+            Some(view) => InsertTarget::of_view(context, &view, insert),
+            None => {
+                let table = target_table(context, &insert.table)?;
+                let targets = targets(&table, &insert.columns)?;
+                Ok(InsertTarget { table, names: None, targets })
+            }
+        }
+    }
+
+    fn of_view(context: &PlanContext<'_>, view: &View, insert: &ast::Insert) -> SqlResult<InsertTarget> {
+        let definition = &view.definition;
+        let fixed = || SqlError::not_insertable_table(&insert.table.table);
+        if !definition.updatable {
+            return Err(fixed());
+        }
+        let several = || SqlError::not_supported_yet("INSERT through a view of several tables");
+        let flat = through::flat(context, view, "INSERT")?.ok_or_else(several)?;
+        let stored = flat.stored();
+        let place = |name: &str| stored.iter().position(|(known, _)| known.eq_ignore_ascii_case(name));
+        let unknown = |name: &ast::Name| SqlError::unknown_column(name, "field list");
+        let given: Vec<usize> = match insert.columns.is_empty() {
+            true => (0..stored.len()).collect(),
+            false => {
+                let places = insert.columns.iter().map(|name| place(name).ok_or_else(|| unknown(name)));
+                places.collect::<SqlResult<_>>()?
+            }
+        };
+        let mut targets = Vec::with_capacity(given.len());
+        for at in &given {
+            let column = stored[*at].1.ok_or_else(|| SqlError::column_not_updatable(stored[*at].0))?;
+            if targets.contains(&column) {
+                return Err(SqlError::field_specified_twice(stored[*at].0));
+            }
+            targets.push(column);
+        }
+        let mut columns: Vec<Option<Box<str>>> = vec![None; flat.table.columns().len()];
+        for (name, column) in &stored {
+            // Each of its columns is one of the table's, and no two the same.
+            let place = columns.get_mut(column.ok_or_else(fixed)?).filter(|one| one.is_none());
+            *place.ok_or_else(fixed)? = Some((*name).clone());
+        }
+        let updates = if insert.on_duplicate.is_empty() { P::NONE } else { P::UPDATE.with(P::SELECT) };
+        let used = P::INSERT.with(updates);
+        let noted = if updates == P::NONE { given } else { (0..stored.len()).collect() };
+        for at in noted {
+            through::follow(context, view, at, ("INSERT", used))?;
+        }
+        if insert.replace {
+            through::note_rows(context, view, P::DELETE)?;
+        }
+        let table = through::checked(flat.table.clone(), &flat.checked, view)?;
+        let (schema, name) = (definition.schema.clone(), definition.name.clone());
+        Ok(InsertTarget { table, names: Some(ViewNames { schema, name, columns }), targets })
+    }
+}
+
 /// Fails unless there are as many values as columns, and each of these may be given one.
 fn check_values(count: usize, targets: &[usize], table: &Table) -> SqlResult<()> {
     if count != targets.len() {
@@ -99,8 +193,13 @@ fn check_values(count: usize, targets: &[usize], table: &Table) -> SqlResult<()>
 }
 
 /// The new row by the names that `AS alias (a, b)` gives it.
-fn aliased_row(table: &Arc<Table>, alias: &ast::RowAlias, base: usize, targets: &[usize]) -> ScopeTable {
-    let mut row = ScopeTable::of(table, &alias.table, base);
+fn aliased_row(
+    table: &Arc<Table>,
+    alias: &ast::RowAlias,
+    base: usize,
+    (targets, names): (&[usize], Option<&ViewNames>),
+) -> ScopeTable {
+    let mut row = named(ScopeTable::of(table, &alias.table, base), names);
     row.own_names = row.columns.iter().map(|column| column.name.clone()).collect();
     for (column, name) in targets.iter().zip(&alias.columns) {
         row.columns[*column].name = name.clone();

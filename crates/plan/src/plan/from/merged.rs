@@ -11,8 +11,11 @@
 //! block around (`Scope::is_spliced`). The derived table stays in the scope for names, types and what the
 //! client is told; a name of its column means the place that this stands for.
 
+use std::sync::Arc;
+
+use turnstile_catalog::dictionary;
 use turnstile_expr::expr::Expr;
-use turnstile_syntax::ast::{self, Query, QueryBody, Select, SelectItem, TableRef};
+use turnstile_syntax::ast::{self, Query, QueryBody, Select, SelectItem, TableFactor, TableRef};
 use turnstile_syntax::walk;
 use turnstile_values::error::SqlResult;
 
@@ -59,7 +62,7 @@ fn is_lateral(table: &TableRef) -> bool {
 }
 
 /// Every table of a part of FROM.
-fn each<'q>(table: &'q TableRef, visit: &mut dyn FnMut(&'q TableRef)) {
+pub fn each<'q>(table: &'q TableRef, visit: &mut dyn FnMut(&'q TableRef)) {
     match table {
         TableRef::Join(join) => {
             each(&join.left, visit);
@@ -75,15 +78,34 @@ pub fn tables_of(context: &PlanContext<'_>, query: &Query) -> usize {
     let mut count = 0;
     let mut add = |table: &TableRef| {
         count += match table {
+            // More are as good as these.
+            _ if count > TABLES_MAX => 0,
             TableRef::Derived { query, json_table: None, .. } => tables_of(context, query),
-            TableRef::Table(factor) if factor.name.schema.is_none() => {
-                context.named(&factor.name.table).map_or(1, |named| named.tables)
-            }
+            TableRef::Table(factor) => match common(context, factor) {
+                Some(named) => named.tables,
+                None => view_of(context, factor).and_then(|view| tables_of_view(context, &view)).unwrap_or(1),
+            },
             _ => 1,
         };
     };
     select.from.iter().for_each(|table| each(table, &mut add));
     count
+}
+
+/// The query of WITH that a name in FROM means.
+fn common<'a>(context: &PlanContext<'a>, factor: &TableFactor) -> Option<&'a with::Named> {
+    if factor.name.schema.is_none() { context.named(&factor.name.table) } else { None }
+}
+
+/// The view that it means.
+fn view_of(context: &PlanContext<'_>, factor: &TableFactor) -> Option<Arc<dictionary::View>> {
+    context.dictionary.view(factor.name.schema.as_deref().or(context.schema)?, &factor.name.table)
+}
+
+/// How many tables a view reads; None for one that lies too deep, or in itself.
+fn tables_of_view(context: &PlanContext<'_>, view: &dictionary::View) -> Option<usize> {
+    let counted = |context: &PlanContext<'_>, query: &Query| Ok(tables_of(context, query));
+    super::view::within(context, view, counted).ok()
 }
 
 /// What is behind an outer join is NULL without a partner: that holds for columns of its tables, and for
@@ -95,9 +117,8 @@ fn may_be_missing(context: &PlanContext<'_>, select: &Select) -> bool {
     };
     let mut stored = true;
     let mut is_stored = |table: &TableRef| {
-        let named = |factor: &ast::TableFactor| {
-            factor.name.schema.is_none() && context.named(&factor.name.table).is_some()
-        };
+        let named =
+            |factor: &TableFactor| common(context, factor).is_some() || view_of(context, factor).is_some();
         stored &= matches!(table, TableRef::Table(factor) if !named(factor));
     };
     select.from.iter().for_each(|table| each(table, &mut is_stored));
@@ -120,7 +141,9 @@ pub fn merge(
     context: &PlanContext<'_>,
     wanted: &Merging<'_>,
 ) -> SqlResult<Option<Joined>> {
-    let Some(select) = block_of(wanted.query).filter(|_| block.merges) else { return Ok(None) };
+    let is_view = wanted.reach == Reach::Nothing;
+    let merges = if is_view { block.merges_views } else { block.merges };
+    let Some(select) = block_of(wanted.query).filter(|_| merges) else { return Ok(None) };
     let known = block.scope.tables.len() + block.scope.behind.len();
     let fits = known + tables_of(context, wanted.query) < TABLES_MAX;
     let deep = context.depth > DEPTH_MAX;
@@ -162,6 +185,7 @@ pub fn merge(
     let shown = (base..base + stands_for.len()).collect();
     if let Some(table) = block.scope.tables.last_mut() {
         table.stands_for = stands_for;
+        table.behind = (first, block.scope.behind.len());
         table.computed = computed;
         table.keeps_names = true;
     }
@@ -198,7 +222,7 @@ fn bind(
     let context = &PlanContext { depth: context.depth + 1, ..*context };
     let mut inner = Block::new(context, Some(Outside { scope: &block.scope, reach: wanted.reach }));
     inner.scope.is_spliced = true;
-    inner.merges = true;
+    (inner.merges, inner.merges_views) = (block.merges, block.merges_views);
     inner.joined_by = JoinedBy::of(context, select).with(&block.joined_by, &select.items, wanted.names);
     let Some(mut view) = select::view(&mut inner, select, block.reads_optional)? else { return Ok(None) };
     let mut places = Vec::with_capacity(inner.scope.tables.len());

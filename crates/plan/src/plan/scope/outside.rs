@@ -21,6 +21,8 @@ impl Outside<'_> {
             Reach::Inside => self.scope.level,
             Reach::Beyond => self.scope.level.saturating_sub(1),
             Reach::From(level) => level,
+            // Nobody asks what a block looks for that has nothing to look at.
+            Reach::Nothing => 0,
         }
     }
 }
@@ -28,7 +30,8 @@ impl Outside<'_> {
 impl<'p> Scope<'p> {
     /// What a column name means in the blocks around; `reach`: if it is not this block's own to say.
     pub(super) fn resolve_outside(&self, name: &ColumnName, reach: Option<Reach>) -> SqlResult<Resolved> {
-        let Some(outside) = self.parent else { return Err(self.unknown(name)) };
+        let seen = self.parent.filter(|outside| outside.reach != Reach::Nothing);
+        let Some(outside) = seen else { return Err(self.unknown(name)) };
         let found =
             outside.scope.resolve_for_inner(name, reach.unwrap_or(outside.reach)).map_err(|error| {
                 if error.kind() == ErrorKind::UnknownColumn { self.unknown(name) } else { error }
@@ -49,10 +52,26 @@ impl<'p> Scope<'p> {
         self.resolve_outside(name, matches!(reach, Reach::From(_)).then_some(reach))
     }
 
+    /// The name of the column that a name means, here or in a block around, with all that a definition keeps
+    /// of it.
+    pub fn written(&self, name: &ColumnName) -> Option<ColumnName> {
+        self.written_within(name, Reach::Inside)
+    }
+
+    fn written_within(&self, name: &ColumnName, reach: Reach) -> Option<ColumnName> {
+        let within = self.is_within(reach);
+        if within && let Ok(Some((nth, at))) = self.look_here(name) {
+            return Some(self.tables[nth].written(at));
+        }
+        let outside = self.parent.filter(|outside| outside.reach != Reach::Nothing)?;
+        let passed = if !within && matches!(reach, Reach::From(_)) { reach } else { outside.reach };
+        outside.scope.written_within(name, passed)
+    }
+
     pub(super) fn is_within(&self, reach: Reach) -> bool {
         match reach {
             Reach::Inside => true,
-            Reach::Beyond => false,
+            Reach::Beyond | Reach::Nothing => false,
             Reach::From(level) => self.level <= level,
         }
     }
@@ -99,7 +118,7 @@ impl<'p> Scope<'p> {
         if within && !matches!(self.find_here(name), Ok(None)) {
             return Some(0);
         }
-        let outside = self.parent?;
+        let outside = self.parent.filter(|outside| outside.reach != Reach::Nothing)?;
         let passed = if !within && matches!(reach, Reach::From(_)) { reach } else { outside.reach };
         outside.scope.level_of(name, passed).map(|level| level + 1)
     }

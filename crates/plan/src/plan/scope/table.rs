@@ -2,6 +2,7 @@
 
 use turnstile_catalog::dictionary::Table;
 use turnstile_expr::expr::Typed;
+use turnstile_syntax::ast::ColumnName;
 use turnstile_values::mixing::Traits;
 use turnstile_values::types::{ColumnType, column_flag};
 
@@ -47,6 +48,8 @@ pub struct ScopeTable {
     pub stands_for: Vec<usize>,
     /// Those of them that are computed by little: what stands for their names in the block's own expressions.
     pub computed: Vec<Option<Typed>>,
+    /// And the tables that it reads, by position in [`Scope::behind`](super::Scope::behind): from, to.
+    pub behind: (usize, usize),
     /// What is known of the rows of a derived table.
     pub facts: Facts,
     /// Its columns' own names, where they go by others: the new row of INSERT under an alias.
@@ -54,6 +57,8 @@ pub struct ScopeTable {
     /// Its columns go by these names in a result, however a statement spells them: a view, or a derived table
     /// that is one.
     pub keeps_names: bool,
+    /// It is a view, whose name is not that of a table.
+    pub is_view: bool,
     /// An outer join may fill its columns with NULL, as the query is written.
     pub optional: bool,
 }
@@ -97,9 +102,11 @@ impl ScopeTable {
             numbered: table.primary().is_none(),
             stands_for: Vec::new(),
             computed: Vec::new(),
+            behind: (0, 0),
             facts: Facts::default(),
             own_names: Vec::new(),
             keeps_names: false,
+            is_view: false,
             optional: false,
         }
     }
@@ -107,6 +114,17 @@ impl ScopeTable {
     /// Values in a tuple.
     pub fn places(&self) -> std::ops::Range<usize> {
         self.base..self.base + self.columns.len() + usize::from(self.numbered)
+    }
+
+    /// The name of a column with all that a definition keeps of it: its table, and the database of a table
+    /// that goes by its own name.
+    pub fn written(&self, column: usize) -> ColumnName {
+        let own_name = !self.schema.is_empty() && self.alias == self.name;
+        ColumnName {
+            schema: own_name.then(|| self.schema.clone()),
+            table: Some(self.alias.clone()),
+            column: self.columns[column].name.clone(),
+        }
     }
 
     /// Whether a place of the tuple is one of its columns.

@@ -61,7 +61,7 @@ pub(super) fn keep_digits(
 }
 
 /// The select list with `*` written out.
-pub(super) fn expand(block: &Block<'_, '_>, items: &[SelectItem]) -> SqlResult<Vec<Item>> {
+pub fn expand(block: &Block<'_, '_>, items: &[SelectItem]) -> SqlResult<Vec<Item>> {
     let mut all = Vec::new();
     for item in items {
         match item {
@@ -148,12 +148,16 @@ pub(super) fn meta(scope: &Scope<'_>, item: &Item, typed: &Typed) -> ColumnMeta 
     // What is merged into the block shows whose column it is.
     let stored = table.stands_for.get(at - table.base).and_then(|place| scope.column_at(*place));
     let (owner, flags) = match stored {
-        Some((owner, column)) if owner.stands_for.is_empty() => (owner, column.flags),
+        Some((owner, column)) if owner.stands_for.is_empty() => {
+            (if table.is_view { table } else { owner }, column.flags)
+        }
         _ => (table, one.flags),
     };
     let loosened = scope.loosened.borrow().iter().any(|place| owner.places().contains(place));
+    // What a view computes is of no database.
+    let is_stored = !table.is_view || stored.is_none_or(|(owner, _)| owner.base != table.base);
     ColumnMeta {
-        schema: owner.schema.clone(),
+        schema: if is_stored { owner.schema.clone() } else { "".into() },
         table: table.alias.clone(),
         org_table: owner.name.clone(),
         name: item.name.clone(),

@@ -38,6 +38,9 @@ pub(super) async fn alter_table(session: &mut Session, alter: &AlterTable) -> Sq
     let schema = ddl::schema_of(session, &alter.name)?;
     online::check_words(&alter.online)?;
     look_at_text_of_alter(session, alter)?;
+    if session.db.dictionary().view(&schema, &alter.name.table).is_some() {
+        session.db.dictionary().base_table(&schema, &alter.name.table)?;
+    }
     let moves = moves_of(session, alter, &schema)?;
     let holds = take_for_alter(session, alter, &schema, &moves).await?;
     let table = session.db.dictionary().table(&schema, &alter.name.table)?;

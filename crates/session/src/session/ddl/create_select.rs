@@ -31,7 +31,7 @@ use crate::session::ddl::claim;
 use crate::session::{ddl, prepared, reads, rights, statement, transaction};
 use crate::used_tables::of_statement;
 use crate::value::Value;
-use column::selected_columns;
+pub(super) use column::selected_columns;
 
 /// Makes a table of a query's columns and rows. The caller has found its name to be free.
 pub(super) async fn create_from_query(

@@ -137,7 +137,7 @@ fn look_at_like(session: &Session, create: &ast::CreateTable, schema: &str) -> S
             _ => SqlError::wrong_object(computed.schema(), computed.name(), "BASE TABLE"),
         });
     }
-    session.db.dictionary().table(&of, &like.table).map(drop)
+    session.db.dictionary().base_table(&of, &like.table).map(drop)
 }
 
 /// The collation of the database that a new table comes into; None, with a note, if the table is there

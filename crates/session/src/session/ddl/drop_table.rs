@@ -7,7 +7,7 @@ use turnstile_engine::yield_now::Slice;
 
 use super::super::Session;
 use super::foreign_key::name_of;
-use super::{drop_trees, each_once, foreign_key, make_trees, schema_of, take_alone};
+use super::{drop_trees, each_once, foreign_key, make_trees, schema_of, take_alone, view};
 use crate::ast::{self, TableName};
 use crate::dictionary::table::{Counters, Definition};
 use crate::dictionary::{Dictionary, Table, TableName as FullName};
@@ -37,7 +37,12 @@ pub(super) async fn drop_together(
         }
         foreign_key::check_no_children(session, of, name, &going_names)?;
     }
-    session.db.save_dropped(tables.iter().map(|table| &table.definition), schema).await?;
+    // Of a database that goes nobody makes a view any more: its name is held.
+    let views = schema.map_or(Vec::new(), |schema| session.db.dictionary().views(schema));
+    let view_holds = view::take_views_alone(session, &views).await?;
+    let gone_views: Vec<FullName> = views.iter().map(|view| view::name_of(view)).collect();
+    let gone = tables.iter().map(|table| &table.definition);
+    session.db.save_dropped(gone, &gone_views, schema).await?;
     let gone: Vec<FullName> = tables.iter().map(|table| name_of(&table.definition)).collect();
     session.db.dictionary().replace_tables(&gone, Vec::new());
     if let Some(locks) = &mut session.table_locks {
@@ -46,7 +51,7 @@ pub(super) async fn drop_together(
     if let Some(schema) = schema {
         session.db.dictionary().remove_schema(schema);
     }
-    drop(holds);
+    drop((holds, view_holds));
     session.table_locks.take_if(|locks| locks.is_empty());
     for table in &tables {
         slice.breathe().await;

@@ -19,7 +19,7 @@ use crate::dictionary::{Dictionary, Table, TableName as FullName};
 use crate::error::{SqlError, SqlResult};
 use crate::pulse;
 use crate::session::ddl;
-use crate::session::ddl::{alter, claim, foreign_key};
+use crate::session::ddl::{alter, claim, foreign_key, view};
 
 /// A table that gets a new name.
 pub(super) struct Move {
@@ -74,6 +74,9 @@ pub(super) async fn rename_tables(session: &mut Session, pairs: &[(TableName, Ta
         let (from, to) = (ddl::schema_of(session, old)?, ddl::schema_of(session, new)?);
         definition::limit::table_name(&new.table)?;
         steps.push(((from, old.table.clone()), (to, new.table.clone())));
+    }
+    if steps.iter().any(|(from, _)| session.db.dictionary().view(&from.0, &from.1).is_some()) {
+        return view::rename_views(session, steps).await;
     }
     let named = |dictionary: &Dictionary| {
         let of = |(schema, name): &FullName| children_of(dictionary, schema, name);

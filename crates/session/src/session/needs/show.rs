@@ -36,7 +36,7 @@ impl Asker<'_> {
                 let schema = self.schema(table)?;
                 self.needs(Need::SomeOfWholeTable("SHOW", schema, table.table.clone()));
             }
-            ShowWhat::CreateOther { kind, name } if &**kind == "VIEW" => self.table(P::SELECT, name)?,
+            ShowWhat::CreateView(name) => self.table(P::SHOW_VIEW.with(P::SELECT), name)?,
             ShowWhat::CreateOther { name, .. } => {
                 let schema = self.schema(name)?;
                 self.needs(Need::SomeOfSchema(schema));

@@ -1,9 +1,10 @@
 //! The errors of who lacks a right.
 
 use super::super::Session;
+use super::viewed;
 use crate::accounts::{AccountName, Privileges as P, Rights};
 use crate::error::SqlError;
-use crate::plan::uses::{TableUse, Uses};
+use crate::plan::uses::{TableUse, UseList, Uses};
 use crate::virtual_table::VirtualTable;
 
 pub fn denied_database(session: &Session, schema: &str) -> SqlError {
@@ -23,15 +24,17 @@ pub(super) fn denied_table(session: &Session, command: &str, table: &str) -> Sql
     SqlError::table_access_denied(command, user, host, table)
 }
 
-/// The error for the first column that the account may not use so.
-pub fn denied_of(session: &Session, uses: &[TableUse]) -> Option<SqlError> {
-    denial(session, &session.state.rights(), uses)
+/// The error for the first column that the account may not use so, or the first view that is not to be read.
+pub fn denied_of(session: &Session, uses: &UseList) -> Option<SqlError> {
+    let rights = session.state.rights();
+    let denied = denial(session, &rights, uses);
+    denied.or_else(|| viewed::ask(session.db.accounts(), &rights, &uses.views).err())
 }
 
 /// The same for a statement that could not be planned: who may not read a column is not told more than
 /// that.
 pub fn denied_before(session: &Session, uses: &Uses) -> Option<SqlError> {
-    denied_of(session, &uses.list_sought())
+    denial(session, &session.state.rights(), &uses.list_sought())
 }
 
 pub(super) fn denial(session: &Session, rights: &Rights, uses: &[TableUse]) -> Option<SqlError> {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::super::Session;
+use super::of_view::view_columns;
 use super::table::{Table, column_row, text};
 use super::{find_table, schema_or_current};
 use crate::ast::TableName;
@@ -30,9 +31,12 @@ pub(super) fn tables(session: &Session, full: bool, schema: Option<&str>) -> Sql
     computed.sort_by_cached_key(|one| one.name().to_ascii_lowercase());
     computed.into_iter().for_each(|one| push(one.name(), one.table_type()));
     let rights = session.state.rights();
-    let tables = session.db.dictionary().tables(&schema);
-    let seen = tables.iter().filter(|one| rights.may_see_table(&schema, one.name()));
-    seen.for_each(|one| push(one.name(), "BASE TABLE"));
+    let (tables, views) = (session.db.dictionary().tables(&schema), session.db.dictionary().views(&schema));
+    let mut names: Vec<(&str, &str)> = tables.iter().map(|one| (one.name(), "BASE TABLE")).collect();
+    names.extend(views.iter().map(|one| (&*one.definition.name, "VIEW")));
+    names.retain(|(name, _)| rights.may_see_table(&schema, name));
+    names.sort_unstable();
+    names.into_iter().for_each(|(name, kind)| push(name, kind));
     Ok(table)
 }
 
@@ -112,6 +116,10 @@ pub(super) fn columns(session: &Session, full: bool, name: &TableName) -> SqlRes
         }
         return Ok(table);
     }
+    if let Some(view) = session.db.dictionary().view(&schema, &name.table) {
+        view_columns(session, full, &view, &mut table);
+        return Ok(table);
+    }
     let found = find_table(session, name)?;
     let rights = session.state.rights();
     for (at, column) in found.columns().iter().enumerate() {
@@ -129,10 +137,12 @@ pub(super) fn columns(session: &Session, full: bool, name: &TableName) -> SqlRes
     Ok(table)
 }
 
-/// SHOW INDEX. What is computed has none.
+/// SHOW INDEX. What is computed has none, nor has a view.
 pub(super) fn indexes(session: &Session, name: &TableName) -> SqlResult<Table> {
     let schema = schema_or_current(session, name.schema.as_deref())?;
+    let is_view = session.db.dictionary().view(&schema, &name.table).is_some();
     let found = match VirtualTable::find(&schema, &name.table)? {
+        _ if is_view => None,
         Some(_) => None,
         None => Some(find_table(session, name)?),
     };

@@ -8,15 +8,16 @@ use turnstile_engine::session_status::WaitingFor;
 
 use super::super::Session;
 use super::enter_quietly;
-use crate::dictionary::Table;
+use crate::dictionary::{Named, TableName as FullName, View};
 use crate::error::{SqlError, SqlResult};
 use crate::mdl::{Hold, Mode, Patience};
 use crate::timeout::Deadline;
 use crate::used_tables::Used;
+use crate::virtual_table::VirtualTable;
 
 /// A metadata lock at which a statement must wait.
 pub struct BlockedMetadataLock {
-    table: Arc<Table>,
+    named: Named,
     mode: Mode,
     /// The transaction holds it to read.
     reads: bool,
@@ -24,8 +25,25 @@ pub struct BlockedMetadataLock {
     views: bool,
 }
 
+/// What came of looking at a metadata lock.
+enum Look {
+    /// It is held. Of a view: those of what its query reads are to be held too.
+    Held(Option<Arc<View>>),
+    /// It is closed.
+    Blocked(BlockedMetadataLock),
+}
+
+/// How a statement uses a table.
+#[derive(Clone, Copy)]
+struct Use {
+    mode: Mode,
+    /// It is read through the transaction's view.
+    views: bool,
+}
+
 /// Takes the metadata locks of tables, to be held until the transaction ends, as far as that needs no wait:
-/// the first that does.
+/// the first that does. The definition of a view stays as it is while its metadata lock is held, and with it
+/// the list of tables that the query reads.
 pub fn try_metadata_locks(session: &mut Session, tables: &[Used]) -> SqlResult<Option<BlockedMetadataLock>> {
     if session.table_locks.is_some() {
         // LOCK TABLES holds them.
@@ -34,32 +52,71 @@ pub fn try_metadata_locks(session: &mut Session, tables: &[Used]) -> SqlResult<O
     for used in tables {
         let current = if used.schema.is_none() { session.state.schema() } else { None };
         let schema = used.schema_in(current.as_deref()).ok_or_else(SqlError::no_database_selected)?;
-        if !crate::virtual_table::VirtualTable::is_computed(schema, &used.name)
-            && let Some(closed) = try_hold(session, schema, used)?
-        {
-            return Ok(Some(closed));
+        if VirtualTable::is_computed(schema, &used.name) {
+            continue;
+        }
+        let how = Use { mode: used.mode(), views: !used.written };
+        match try_hold(session, (schema, &used.name), how)? {
+            Look::Held(None) => {}
+            Look::Held(Some(view)) => {
+                if let Some(closed) = try_view(session, &view, how, &mut Vec::new())? {
+                    return Ok(Some(closed));
+                }
+            }
+            Look::Blocked(closed) => return Ok(Some(closed)),
         }
     }
     Ok(None)
 }
 
-fn try_hold(session: &mut Session, schema: &str, used: &Used) -> SqlResult<Option<BlockedMetadataLock>> {
-    let mode = used.mode();
+/// The same for what a view's query reads. What is not there any more is left out: planning tells of it.
+fn try_view(
+    session: &mut Session,
+    view: &View,
+    how: Use,
+    seen: &mut Vec<FullName>,
+) -> SqlResult<Option<BlockedMetadataLock>> {
+    for name in &view.definition.reads {
+        let (schema, table) = (&*name.0, &*name.1);
+        let known = session.db.dictionary().has(schema, table);
+        if !known || VirtualTable::is_computed(schema, table) || seen.contains(name) {
+            continue;
+        }
+        seen.push(name.clone());
+        match try_hold(session, (schema, table), how)? {
+            Look::Held(None) => {}
+            Look::Held(Some(inner)) => {
+                if let Some(closed) = try_view(session, &inner, how, seen)? {
+                    return Ok(Some(closed));
+                }
+            }
+            Look::Blocked(closed) => return Ok(Some(closed)),
+        }
+    }
+    Ok(None)
+}
+
+fn try_hold(session: &mut Session, (schema, name): (&str, &str), how: Use) -> SqlResult<Look> {
+    let Use { mode, views } = how;
     loop {
         let version = session.db.dictionary().version();
-        let table = session.db.dictionary().table(schema, &used.name)?;
-        let held = session.open.as_ref().and_then(|open| open.held(&table.mdl));
+        let named = session.db.dictionary().named(schema, name)?;
+        let view = match &named {
+            Named::Table(_) => None,
+            Named::View(view) => Some(view.clone()),
+        };
+        let held = session.open.as_ref().and_then(|open| open.held(named.mdl()));
         if held.is_some_and(|held| held == Mode::Write || mode == Mode::Read) {
-            return Ok(None);
+            return Ok(Look::Held(view));
         }
-        let (reads, views) = (held.is_some(), !used.written);
-        let Some(hold) = table.mdl.try_enter(mode, reads) else {
-            return Ok(Some(BlockedMetadataLock { table, mode, reads, views }));
+        let reads = held.is_some();
+        let Some(hold) = named.mdl().try_enter(mode, reads) else {
+            return Ok(Look::Blocked(BlockedMetadataLock { named, mode, reads, views }));
         };
         // Who replaced the table noted that before it released the metadata lock.
         let known = session.db.dictionary().version() == version;
-        if keep_hold(session, &table, hold, views, known)? {
-            return Ok(None);
+        if keep_hold(session, &named, hold, views, known)? {
+            return Ok(Look::Held(view));
         }
     }
 }
@@ -71,28 +128,32 @@ pub async fn wait_at(session: &mut Session, closed: &BlockedMetadataLock) -> Sql
     }
     session.db.status().metadata_wait();
     let note = session.entry.status.waits(WaitingFor::Definition);
-    let mdl = &closed.table.mdl;
+    let mdl = closed.named.mdl();
     let hold = mdl.enter(closed.mode, closed.reads, &mut metadata_patience(session)).await?;
     drop(note);
-    keep_hold(session, &closed.table, hold, closed.views, false).map(|_| ())
+    keep_hold(session, &closed.named, hold, closed.views, false).map(|_| ())
 }
 
 /// Keeps a hold, if what was found by the table's name is still what its metadata lock protects; else it has
 /// to be looked up again. Who reads it through a view older than its trees gets error 1412, as in MySQL:
 /// those trees hold nothing for that view. `known`: no definition has changed since it was found.
-fn keep_hold(session: &mut Session, table: &Table, hold: Hold, views: bool, known: bool) -> SqlResult<bool> {
+fn keep_hold(session: &mut Session, named: &Named, hold: Hold, views: bool, known: bool) -> SqlResult<bool> {
     let found;
     let now = if known {
-        table
+        named
     } else {
-        found = session.db.dictionary().table(&table.definition.schema, table.name())?;
+        let (schema, name) = named.name();
+        found = session.db.dictionary().named(schema, name)?;
         &found
     };
-    if !Arc::ptr_eq(&now.mdl, hold.mdl()) {
+    if !Arc::ptr_eq(now.mdl(), hold.mdl()) {
         return Ok(false);
     }
     let open = enter_quietly(session);
-    if views && !open.txn.sees_changes_of(now.made_by) {
+    if let Named::Table(table) = now
+        && views
+        && !open.txn.sees_changes_of(table.made_by)
+    {
         return Err(SqlError::table_definition_changed());
     }
     open.holds.push(hold);

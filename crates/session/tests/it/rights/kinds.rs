@@ -55,10 +55,11 @@ fn kind(statement: &Statement) -> usize {
         Statement::Reset(_) => 41,
         Statement::ResetPersist { .. } => 42,
         Statement::Role(_) => 43,
+        Statement::CreateView(_) => 45,
     }
 }
 
-const KINDS: usize = 45;
+const KINDS: usize = 46;
 
 /// The same of SHOW.
 fn kind_of_show(what: &ShowWhat) -> usize {
@@ -101,10 +102,11 @@ fn kind_of_show(what: &ShowWhat) -> usize {
         ShowWhat::ReplicaStatusOf(_) => 35,
         ShowWhat::Profile(_) => 36,
         ShowWhat::ProgramCode => 37,
+        ShowWhat::CreateView(_) => 38,
     }
 }
 
-const SHOW_KINDS: usize = 38;
+const SHOW_KINDS: usize = 39;
 
 /// Statements, and the error that an account without rights gets for them.
 pub(super) const DENIED: &[(&str, u16)] = &[
@@ -167,6 +169,8 @@ pub(super) const DENIED: &[(&str, u16)] = &[
     ("CREATE INDEX i ON shop.t (b)", 1142),
     ("DROP INDEX i ON shop.t", 1142),
     ("DROP VIEW IF EXISTS shop.v", 1142),
+    ("CREATE VIEW shop.v AS SELECT 1", 1142),
+    ("ALTER VIEW shop.v AS SELECT 1", 1142),
     ("DROP PROCEDURE IF EXISTS shop.p", 1370),
     ("DROP FUNCTION IF EXISTS shop.p", 1370),
     ("DROP EVENT IF EXISTS shop.p", 1044),

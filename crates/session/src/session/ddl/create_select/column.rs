@@ -23,7 +23,7 @@ const PI_DIGITS: (u8, u8) = (8, 6);
 /// Digits of a computed DOUBLE that shows a fixed number of places.
 const DOUBLE_DIGITS: u8 = 22;
 
-pub(super) fn selected_columns(
+pub fn selected_columns(
     session: &Session,
     source: &QueryPlan,
     query: &Query,
