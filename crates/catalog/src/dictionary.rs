@@ -229,6 +229,14 @@ impl Dictionary {
         self.contents.read().schemas.get(schema)?.views.get(name).cloned()
     }
 
+    /// All views of all databases that read one of these tables or views by its name.
+    pub fn views_over(&self, names: &[TableName]) -> Vec<Arc<View>> {
+        let contents = self.contents.read();
+        let views = contents.schemas.values().flat_map(|schema| schema.views.values());
+        let reads = |view: &&Arc<View>| view.definition.reads.iter().any(|one| names.contains(one));
+        views.filter(reads).cloned().collect()
+    }
+
     /// All views of a database by name.
     pub fn views(&self, schema: &str) -> Vec<Arc<View>> {
         let contents = self.contents.read();

@@ -6,6 +6,7 @@
 //! its strings their character set; columns of a query have database and table, where these are not another
 //! name, and its strings are as they were written.
 
+mod json_table;
 mod output;
 mod query;
 mod write;
@@ -70,7 +71,7 @@ pub fn parse_query(text: &str) -> Option<(ast::Query, u32)> {
     let options = ParseOptions { parameters: false, ..ParseOptions::default() };
     let parsed = parse(text.as_bytes(), options).ok()?;
     let Statement::Select(query) = parsed.statement else { return None };
-    (parsed.statement_end == text.len()).then_some((*query, parsed.depth))
+    (parsed.statement_end == text.trim_end().len()).then_some((*query, parsed.depth))
 }
 
 /// The tree of an expression's canonical text. Its parentheses nest more deeply than what was written may do;

@@ -77,7 +77,7 @@ use turnstile_values::error::SqlResult;
 pub use aggregate::is_aggregate;
 pub use block::PlanContext;
 pub use finish::tested_columns;
-pub use from::view::{is_mergeable, is_updatable};
+pub use from::view::{is_mergeable, is_updatable, within as within_view};
 pub use query::QueryPlan;
 pub use scope::{Outside, column_flags};
 pub use written::query_of_view;

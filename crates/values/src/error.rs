@@ -321,7 +321,6 @@ errors! {
     view_join_not_deletable(database, view) = 1395 b"HY000" "Can not delete from join view '{database}.{view}'";
     no_default_in_view(database, view) = 1423 b"HY000" "Field of view '{database}.{view}' underlying table doesn't have a default value";
     view_changes_schema(from, to) = 1450 b"HY000" "Changing schema from '{from}' to '{to}' is not allowed.";
-    view_prevents_change(view, operation, table) = 1443 b"HY000" "The definition of table '{view}' prevents operation {operation} on table '{table}'.";
     no_such_definer(user, host) = 1449 b"HY000" "The user specified as a definer ('{user}'@'{host}') does not exist";
     view_recursion(database, view) = 1462 b"HY000" "`{database}`.`{view}` contains view recursion";
     not_insertable_table(table) = 1471 b"HY000" "The target table {table} of the INSERT is not insertable-into";

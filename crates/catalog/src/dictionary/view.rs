@@ -3,12 +3,12 @@
 //! | field | what it is |
 //! |---|---|
 //! | `text` | the query in canonical text, which means the same whoever reads it, and whatever columns its tables get |
-//! | `columns` | what the query gave when it was last looked at: for who asks for columns. Who reads the view takes the query's own |
+//! | `columns` | what the query gave when it was last looked at; who reads the view takes the query's own |
 //! | `reads` | the tables and views that it names: whose metadata locks a reader holds besides the view's |
 //! | `definer`, `invoker` | whose rights are asked for what the query reads |
 //! | `collation` | what its strings are compared by, which have none of their own |
 //!
-//! | `columns` | what the query gave when it was last looked at: who reads the view takes the query's own |
+//! Views and tables share their names: whoever gives one holds the name ([`crate::mdl::names`]). They are kept
 //! apart in the dictionary, so that nobody who looks for a table finds a view.
 
 use std::sync::Arc;

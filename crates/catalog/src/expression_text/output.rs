@@ -62,6 +62,11 @@ impl Output {
         self.name(&name.table);
     }
 
+    /// What stands around bytes in hexadecimal.
+    pub(super) fn around_bytes(&self, none: bool) -> (&'static str, &'static str) {
+        if none || self.names == Names::Column { ("x'", "'") } else { ("0x", "") }
+    }
+
     /// The character set that a string is written with which has none of its own.
     pub(super) fn introducer(&self) -> Option<&'static str> {
         (self.names == Names::Column).then_some("utf8mb4")

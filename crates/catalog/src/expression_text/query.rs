@@ -1,15 +1,14 @@
-//! Writes a query in its canonical text: that of a view, all of whose names are qualified. The syntax that
-//! it does not know (JSON_TABLE) is written as `?`, which is not read back: who keeps a text looks whether it
-//! is.
+//! Writes a query in its canonical text: that of a view, all of whose names are qualified.
 
 use std::fmt::Write;
 
 use turnstile_syntax::ast::{
-    Expr, Frame, FrameBound, FunctionCall, IndexHint, IndexHintKind, Join, JoinCondition, JoinKind,
+    Expr, Frame, FrameBound, FunctionCall, IndexHint, IndexHintKind, Join, JoinCondition, JoinKind, Literal,
     LockStrength, LockWait, LockingClause, Name, OrderItem, Over, Quantifier, Query, QueryBody, Select,
     SelectItem, SetOperator, TableRef, Window, With, unit_text,
 };
 
+use super::json_table::write_json_table;
 use super::output::Output;
 use super::quote_in_expression;
 use super::write::{operator, printed_name, write_expr, write_group, write_list};
@@ -33,7 +32,7 @@ fn write_order(list: &[OrderItem], out: &mut Output) {
         }
         write_expr(&item.expr, out);
         if item.descending {
-            out.push_str(" desc");
+            out.push_str(" DESC");
         }
     }
 }
@@ -157,6 +156,7 @@ fn write_select(select: &Select, out: &mut Output) {
         out.name(name);
         out.push_str(" AS ");
         write_window(window, out);
+        out.push(' ');
     }
 }
 
@@ -183,7 +183,18 @@ fn write_table(table: &TableRef, out: &mut Output) {
             }
             factor.hints.iter().for_each(|hint| write_hint(hint, out));
         }
-        TableRef::Derived { json_table: Some(_), .. } => out.push('?'),
+        TableRef::Derived { query, alias, json_table: Some(table), .. } => {
+            out.push_str("json_table(");
+            if let QueryBody::Select(select) = &query.body
+                && let [SelectItem::Expr { expr, .. }] = &select.items[..]
+            {
+                write_expr(expr, out);
+            }
+            out.push_str(", ");
+            write_json_table(table, out);
+            out.push_str(") ");
+            out.name(alias);
+        }
         TableRef::Derived { query, alias, columns, lateral, json_table: None } => {
             if *lateral {
                 out.push_str("lateral ");
@@ -281,6 +292,13 @@ pub(super) fn write_asked(expr: &Expr, out: &mut Output) {
 
 /// A call with all that may stand in one.
 pub(super) fn write_function(call: &FunctionCall, out: &mut Output) {
+    if &*call.name == "get_format"
+        && let [Expr::Literal(Literal::String(kind)), format] = &call.arguments[..]
+    {
+        let _ = write!(out, "get_format({}, ", String::from_utf8_lossy(&kind.bytes));
+        write_expr(format, out);
+        return out.push(')');
+    }
     out.push_str(printed_name(&call.name));
     out.push_str(if call.distinct { "(distinct " } else { "(" });
     if call.star {

@@ -136,11 +136,12 @@ fn write_rows(op: BinaryOp, left: &Expr, right: &Expr, out: &mut Output) -> bool
 
 fn write_literal(literal: &Literal, out: &mut Output) {
     let hex = |bytes: &[u8], out: &mut Output| {
-        out.push_str("x'");
+        let (before, behind) = out.around_bytes(bytes.is_empty());
+        out.push_str(before);
         bytes.iter().for_each(|byte| {
             let _ = write!(out, "{byte:02x}");
         });
-        out.push('\'');
+        out.push_str(behind);
     };
     let quoted = |word: &str, bytes: &[u8], out: &mut Output| {
         out.push_str(word);

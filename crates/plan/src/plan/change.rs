@@ -213,23 +213,10 @@ fn one_table_of_each_view(block: &Block<'_, '_>, targets: &[ChangeTarget]) -> Sq
     Ok(())
 }
 
-/// Error 1443 if a view reads the table besides that a statement changes.
-fn refuse_view_of_target(block: &Block<'_, '_>, target: &ChangeTarget) -> SqlResult<()> {
-    let definition = &target.table.definition;
-    let is_target = |one: &&ScopeTable| {
-        one.base != target.base && (&one.schema, &one.name) == (&definition.schema, &definition.name)
-    };
-    let own = view_of(block, target.base);
-    let mut others = block.scope.behind.iter().filter(is_target).map(|one| view_of(block, one.base));
-    let other = others.next().map(|view| view.or(own));
-    let beside = block.scope.tables.iter().find(is_target).filter(|_| own.is_some());
-    let view = match (other, beside) {
-        (None, None) => return Ok(()),
-        (view, _) => view.flatten().or(own).map_or("", |view| &view.alias),
-    };
-    let operation = if target.assignments.is_some() { "UPDATE" } else { "DELETE" };
-    let shown = own.map_or(&*definition.name, |view| &view.alias);
-    Err(SqlError::view_prevents_change(view, operation, shown))
+/// What messages call a target: the view that it is changed through, else its own alias.
+fn alias_of<'b>(block: &'b Block<'_, '_>, target: &ChangeTarget) -> &'b str {
+    let own = || block.scope.column_at(target.base).map(|(table, _)| table);
+    view_of(block, target.base).or_else(own).map_or("", |table| &table.alias)
 }
 
 /// Whether what an UPDATE assigns, and what its table asks of rows, may be worked out while a page is
@@ -375,7 +362,7 @@ fn plan_rows(
     for one in &asked(block, rows.condition)? {
         conditions.push(Condition::bind(block, one, "where clause")?);
     }
-    let locking = locks(block, targets)?;
+    let locking = locks(block, targets);
     let tables = with_queries(block, joined.tables, rows, targets, &mut conditions)?;
     let planned = StepPlanner::new(block, locking, joined.straight).plan(tables, conditions)?;
     let Planned { fixed: preconditions, steps, rows: found } = planned;
@@ -387,10 +374,9 @@ fn plan_rows(
     }
     let limit = limit_plan(block, rows.limit)?;
     // The error names the first table, whichever is read.
-    let first = targets.first().and_then(|target| block.scope.column_at(target.base));
-    let alias = first.map_or("", |(table, _)| &*table.alias);
+    let alias: Box<str> = targets.first().map_or("", |target| alias_of(block, target)).into();
     for target in targets {
-        insert_select::refuse_target(&block.subqueries, &target.table, alias)?;
+        insert_select::refuse_target(&block.subqueries, &target.table, &alias)?;
     }
     let mut item_subqueries = Vec::new();
     for target in targets {
@@ -428,8 +414,7 @@ fn plan_rows(
 }
 
 /// Rows of the targets are locked alone, others with others.
-fn locks(block: &Block<'_, '_>, targets: &[ChangeTarget]) -> SqlResult<Locking> {
-    targets.iter().try_for_each(|target| refuse_view_of_target(block, target))?;
+fn locks(block: &Block<'_, '_>, targets: &[ChangeTarget]) -> Locking {
     let locked = |table: &ScopeTable| {
         let lock = if targets.iter().any(|target| target.base == table.base) {
             RowLock::Exclusive
@@ -439,7 +424,7 @@ fn locks(block: &Block<'_, '_>, targets: &[ChangeTarget]) -> SqlResult<Locking> 
         Some((lock, LockWait::Wait))
     };
     let named = block.scope.tables.iter().map(locked).collect();
-    Ok(Locking { named, behind: block.scope.behind.iter().map(locked).collect() })
+    Locking { named, behind: block.scope.behind.iter().map(locked).collect() }
 }
 
 /// WHERE, taken apart.
@@ -463,8 +448,7 @@ fn with_queries(
         return Ok(tables);
     }
     // The error names the first table, whichever is read.
-    let first = targets.first().and_then(|target| block.scope.column_at(target.base));
-    let alias: Box<str> = first.map_or("".into(), |(table, _)| table.alias.clone());
+    let alias: Box<str> = targets.first().map_or("", |target| alias_of(block, target)).into();
     for target in targets {
         insert_select::refuse_target(&block.subqueries, &target.table, &alias)?;
     }

@@ -40,6 +40,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use turnstile_engine::ids::IndexId;
 use turnstile_engine::session_status::WaitingFor;
+pub(super) use view::columns_now;
 
 /// The table that a statement makes or fills.
 fn defined_table(statement: &Statement) -> Option<&str> {
@@ -78,6 +79,9 @@ pub(super) async fn definition_statement(
     session.defining.push(pass);
     let outcome = define(session, statement, params).await;
     session.defining.clear();
+    if outcome.is_ok() {
+        view::refresh(session, statement).await?;
+    }
     outcome.map_err(|error| match defined_table(statement) {
         Some(table) => error.of_table(table),
         None => error,

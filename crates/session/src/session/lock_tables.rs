@@ -296,6 +296,9 @@ pub(super) async fn flush(session: &mut Session, targets: &[FlushTarget]) -> Sql
         if names.is_empty() {
             lock_everything(session).await?;
         } else {
+            for name in names {
+                session.db.dictionary().base_table(&ddl::schema_of(session, name)?, &name.table)?;
+            }
             let entry = |name: &TableName| entry(session, name, &name.table, false);
             let entries = names.iter().map(entry).collect::<SqlResult<_>>()?;
             lock_entries(session, entries).await?;

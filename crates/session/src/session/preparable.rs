@@ -5,6 +5,7 @@
 
 use crate::ast::{
     AlterAction, ColumnDef, ExplainTarget, Expr, MaintenanceKind, RoleStatement, Show, ShowWhat, Statement,
+    ViewChange,
 };
 use crate::error::{ErrorKind, SqlError, SqlResult};
 use crate::walk;
@@ -22,6 +23,9 @@ pub(super) fn check(statement: &Statement, parameters: usize) -> SqlResult<()> {
     }
     for column in columns_defined(statement) {
         check_column(column)?;
+    }
+    if matches!(statement, Statement::CreateView(_)) {
+        return Err(SqlError::view_has_variable());
     }
     if takes_parameters(statement) { Ok(()) } else { Err(SqlError::parameters_outside_rows()) }
 }
@@ -133,7 +137,6 @@ fn is_preparable(statement: &Statement) -> bool {
         | Statement::RenameTable(_)
         | Statement::CreateIndex(_)
         | Statement::DropIndex { .. }
-        | Statement::CreateView(_)
         | Statement::DropView { .. }
         | Statement::Commit(_)
         | Statement::Rollback(_)
@@ -148,6 +151,7 @@ fn is_preparable(statement: &Statement) -> bool {
         | Statement::Do(_)
         | Statement::Reset(_)
         | Statement::ResetPersist { .. } => true,
+        Statement::CreateView(create) => create.change != ViewChange::Alter,
         Statement::DropProgram { kind, .. } => *kind == "EVENT",
         Statement::Show(show) => is_shown(show),
         Statement::Explain(explain) => match explain.target {

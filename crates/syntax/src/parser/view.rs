@@ -9,6 +9,9 @@ pub(super) fn view_statement(parser: &mut Parser<'_>, alters: bool) -> Parse<Sta
     let mut change = if alters { ViewChange::Alter } else { ViewChange::Create };
     if !alters && parser.eat_all(Keyword::Or, &[Keyword::Replace])? {
         change = ViewChange::Replace;
+        if parser.at_word(b"spatial") {
+            return Err(parser.unsupported_object(false));
+        }
     }
     let mut algorithm = None;
     if parser.eat(Keyword::Algorithm) {

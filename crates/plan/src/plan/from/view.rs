@@ -8,9 +8,12 @@
 use std::sync::Arc;
 
 use turnstile_catalog::accounts::Privileges;
-use turnstile_catalog::dictionary::{Definer, View};
+use turnstile_catalog::dictionary::{Definer, TableName, View};
 use turnstile_expr::expr::{EvalContext, EvalSettings};
-use turnstile_syntax::ast::{Expr, Query, SelectItem, TableFactor, TableRef, ViewAlgorithm};
+use turnstile_syntax::ast::{
+    Expr, JoinKind, Query, QueryBody, SelectItem, TableFactor, TableRef, ViewAlgorithm,
+};
+use turnstile_syntax::walk;
 use turnstile_values::error::{ErrorKind, SqlError, SqlResult};
 
 use super::super::block::{Block, PlanContext};
@@ -158,19 +161,78 @@ pub fn note_table(context: &PlanContext<'_>, schema: &str, table: &str) {
     }
 }
 
-/// Whether rows may be changed through a view of this query: it passes rows on, of a table that is one.
+/// Whether rows may be changed through a view of this query: it passes rows on of a table that is one, joins
+/// no table whose rows may be missing, and asks no query of a table that it reads.
 pub fn is_updatable(context: &PlanContext<'_>, query: &Query) -> bool {
     let Some(select) = merged::block_of(query) else { return false };
     let column = |item: &SelectItem| matches!(item, SelectItem::Expr { expr: Expr::Column(_), .. });
-    let mut reads = false;
+    let (mut reads, mut tables) = (false, Vec::new());
     let mut look = |table: &TableRef| {
         if let TableRef::Table(factor) = table {
             let schema = factor.name.schema.as_deref().or(context.schema);
             reads |= schema.is_some_and(|schema| changes(context, schema, &factor.name.table));
         }
+        add_tables(context, table, &mut tables);
     };
     select.from.iter().for_each(|table| merged::each(table, &mut look));
-    reads && select.items.iter().any(column)
+    let mut asked = Vec::new();
+    if let Some(condition) = &select.condition {
+        add_asked(context, condition, &mut asked);
+    }
+    let asks = asked.iter().any(|one| tables.contains(one));
+    reads && !asks && !select.from.iter().any(is_outer) && select.items.iter().any(column)
+}
+
+fn is_outer(table: &TableRef) -> bool {
+    let TableRef::Join(join) = table else { return false };
+    matches!(join.kind, JoinKind::Left | JoinKind::Right) || is_outer(&join.left) || is_outer(&join.right)
+}
+
+/// Adds the tables that a table of FROM comes to, through views.
+fn add_tables(context: &PlanContext<'_>, table: &TableRef, into: &mut Vec<TableName>) {
+    match table {
+        TableRef::Table(factor) => {
+            let Some(schema) = factor.name.schema.as_deref().or(context.schema) else { return };
+            let mut waiting: Vec<TableName> = vec![(schema.into(), factor.name.table.clone())];
+            while let Some(one) = waiting.pop() {
+                if let Some(view) = context.dictionary.view(&one.0, &one.1)
+                    && !into.contains(&one)
+                {
+                    waiting.extend(view.definition.reads.iter().cloned());
+                }
+                into.push(one);
+            }
+        }
+        TableRef::Derived { query, .. } => add_read(context, query, into),
+        TableRef::Join(join) => {
+            add_tables(context, &join.left, into);
+            add_tables(context, &join.right, into);
+        }
+    }
+}
+
+/// Those of a query.
+fn add_read(context: &PlanContext<'_>, query: &Query, into: &mut Vec<TableName>) {
+    match &query.body {
+        QueryBody::Select(select) => {
+            select.from.iter().for_each(|table| add_tables(context, table, into));
+            select.condition.iter().for_each(|one| add_asked(context, one, into));
+        }
+        QueryBody::SetOperation { first, rest } => {
+            add_read(context, first, into);
+            rest.iter().for_each(|(_, one)| add_read(context, one, into));
+        }
+        QueryBody::Values(_) | QueryBody::Table(_) => {}
+    }
+}
+
+/// Those of the queries that an expression asks.
+fn add_asked(context: &PlanContext<'_>, expr: &Expr, into: &mut Vec<TableName>) {
+    walk::each(expr, &mut |one| match one {
+        Expr::Subquery(query) | Expr::Exists(query) => add_read(context, query, into),
+        Expr::InSubquery { query, .. } | Expr::Quantified { query, .. } => add_read(context, query, into),
+        _ => {}
+    });
 }
 
 fn changes(context: &PlanContext<'_>, schema: &str, name: &str) -> bool {

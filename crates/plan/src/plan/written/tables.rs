@@ -3,7 +3,7 @@
 use turnstile_syntax::ast::{
     self, BinaryOp, ColumnName, Expr, Join, JoinCondition, JoinKind, Query, TableFactor, TableRef,
 };
-use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::error::SqlResult;
 
 use super::super::block::Block;
 use super::super::scope::{Outside, Reach};
@@ -42,12 +42,9 @@ fn of_table(block: &Block<'_, '_>, table: &TableRef, place: &mut Place) -> SqlRe
             place.tables += 1;
             Ok(TableRef::Table(of_factor(block, factor)))
         }
-        TableRef::Derived { json_table: Some(_), .. } => {
-            Err(SqlError::not_supported_yet("JSON_TABLE in a view"))
-        }
         TableRef::Derived { query, alias, columns, lateral, json_table } => {
             place.tables += 1;
-            let reach = if *lateral { Reach::Inside } else { Reach::Beyond };
+            let reach = if *lateral || json_table.is_some() { Reach::Inside } else { Reach::Beyond };
             let outside = Outside { scope: &block.scope, reach };
             let query: Query = of_query(block.context, query, Some(outside))?;
             Ok(TableRef::Derived {

@@ -5,6 +5,8 @@
 //! gives the same columns. Whoever makes the view must be allowed to read what it reads at that moment; who
 //! reads it later, see `rights/viewed.rs`.
 
+mod refresh;
+
 use std::sync::Arc;
 
 use super::super::Session;
@@ -24,6 +26,7 @@ use crate::session::{rights, statement, transaction};
 use crate::used_tables::of_statement;
 use crate::value::Value;
 use crate::virtual_table::VirtualTable;
+pub(in crate::session) use refresh::{columns_now, refresh};
 use turnstile_engine::session_status::WaitingFor;
 
 /// CREATE VIEW and ALTER VIEW.

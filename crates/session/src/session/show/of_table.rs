@@ -117,7 +117,7 @@ pub(super) fn columns(session: &Session, full: bool, name: &TableName) -> SqlRes
         return Ok(table);
     }
     if let Some(view) = session.db.dictionary().view(&schema, &name.table) {
-        view_columns(session, full, &view, &mut table);
+        view_columns(session, full, &view, &mut table)?;
         return Ok(table);
     }
     let found = find_table(session, name)?;

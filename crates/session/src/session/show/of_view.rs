@@ -5,8 +5,11 @@ use super::table::{Table, column_row, text};
 use crate::ast::quote_name;
 use crate::definition::default_text;
 use crate::dictionary::{Column, View};
+use crate::error::SqlResult;
+use crate::expr::WarningLevel;
 use crate::information_schema::{catalog, views};
 use crate::mixing::Traits;
+use crate::session::ddl;
 use crate::sink::{ColumnMeta, KeptPacket, Origin};
 use crate::types::column_flag;
 use crate::value::Value;
@@ -33,6 +36,9 @@ pub(super) fn create_view_text(session: &Session, view: &View) -> Table {
             Some(crate::ast::CheckOption::Cascaded) => " WITH CASCADED CHECK OPTION",
         },
     );
+    if let Err(invalid) = ddl::columns_now(session, view) {
+        session.state.warnings.push(WarningLevel::Warning, invalid);
+    }
     let columns =
         [("View", 's'), ("Create View", 'v'), ("character_set_client", 's'), ("collation_connection", 's')];
     let mut table = Table::new(&columns);
@@ -42,9 +48,9 @@ pub(super) fn create_view_text(session: &Session, view: &View) -> Table {
 }
 
 /// The rows of SHOW COLUMNS.
-pub(super) fn view_columns(session: &Session, full: bool, view: &View, table: &mut Table) {
+pub(super) fn view_columns(session: &Session, full: bool, view: &View, table: &mut Table) -> SqlResult<()> {
     let rights = session.state.rights();
-    for column in &view.definition.columns {
+    for column in &ddl::columns_now(session, view)? {
         let Some(privileges) = views::column_privileges(&rights, view, column) else { continue };
         let line = [
             text(&column.name),
@@ -56,6 +62,7 @@ pub(super) fn view_columns(session: &Session, full: bool, view: &View, table: &m
         ];
         table.push(column_row(full, line, &column.kind, (&privileges, &column.comment)));
     }
+    Ok(())
 }
 
 /// Its columns as COM_FIELD_LIST tells them.
