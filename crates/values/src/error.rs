@@ -309,6 +309,7 @@ errors! {
     does_not_exist(kind, name) = 1305 b"42000" "{kind} {name} does not exist";
     query_interrupted() = 1317 b"70100" "Query execution was interrupted";
     no_data() = 1329 b"02000" "No data - zero rows fetched, selected, or processed";
+    view_not_explained() = 1345 b"HY000" "EXPLAIN/SHOW can not be issued; lacking privileges for underlying table";
     view_into() = 1350 b"HY000" "View's SELECT contains a 'INTO' clause";
     view_has_variable() = 1351 b"HY000" "View's SELECT contains a variable or parameter";
     view_invalid(database, view) = 1356 b"HY000" "View '{database}.{view}' references invalid table(s) or column(s) or function(s) or definer/invoker of view lack rights to use them";

@@ -57,7 +57,8 @@ pub(super) async fn explain(
         Ok(plan) => plan,
         Err(error) => return statement::abandon(session, error).await,
     };
-    if let Err(error) = rights::ask_for_columns(session, &plan.uses) {
+    let asked = rights::ask_for_columns(session, &plan.uses);
+    if let Err(error) = asked.and_then(|()| rights::ask_to_explain(session, &plan.uses)) {
         return statement::abandon(session, error).await;
     }
     if session.open.as_ref().is_some_and(|open| open.autocommit) {

@@ -232,10 +232,24 @@ pub(super) fn ask_for_columns(session: &mut Session, uses: &UseList) -> SqlResul
     }
     if !uses.views.is_empty() {
         let rights = rights(session).clone();
-        viewed::ask(session.db.accounts(), &rights, &uses.views)?;
+        viewed::ask(session, &rights, &uses.views)?;
     }
     session.rights.note_passed(version, uses.number);
     Ok(())
+}
+
+/// Error 1345 unless the account may be told how the views are read that a plan reads.
+pub(super) fn ask_to_explain(session: &mut Session, uses: &UseList) -> SqlResult<()> {
+    let rights = rights(session).clone();
+    viewed::ask_to_explain(&rights, &uses.views)
+}
+
+/// Error 1142 unless the account may see a view's query.
+pub(super) fn ask_for_view_text(session: &Session, schema: &str, name: &str) -> SqlResult<()> {
+    match viewed::may_see_query(&session.state.rights(), schema, name) {
+        true => Ok(()),
+        false => Err(denied_table(session, "SHOW VIEW", name)),
+    }
 }
 
 /// Fails unless the account may grant or revoke these on a table, and these on columns of it.

@@ -21,7 +21,7 @@ use crate::dictionary::Named;
 use crate::error::{ErrorKind, SqlError, SqlResult};
 use crate::expr::WarningLevel;
 use crate::information_schema::{self, catalog};
-use crate::session::{show_absent, show_live, statement};
+use crate::session::{rights, show_absent, show_live, statement};
 use crate::sink::{ColumnMeta, ResultSink};
 use crate::value::{Value, to_text};
 use crate::virtual_table::VirtualTable;
@@ -143,6 +143,7 @@ fn shown(session: &mut Session, what: &ShowWhat, params: &[Value]) -> SqlResult<
                 return Err(SqlError::not_supported_yet("SHOW CREATE TABLE of a computed table"));
             }
             if let Some(view) = session.db.dictionary().view(&schema, &name.table) {
+                rights::ask_for_view_text(session, &schema, &name.table)?;
                 return Ok(create_view_text(session, &view));
             }
             let found = find_table(session, name)?;

@@ -28,7 +28,7 @@ pub(super) fn denied_table(session: &Session, command: &str, table: &str) -> Sql
 pub fn denied_of(session: &Session, uses: &UseList) -> Option<SqlError> {
     let rights = session.state.rights();
     let denied = denial(session, &rights, uses);
-    denied.or_else(|| viewed::ask(session.db.accounts(), &rights, &uses.views).err())
+    denied.or_else(|| viewed::ask(session, &rights, &uses.views).err())
 }
 
 /// The same for a statement that could not be planned: who may not read a column is not told more than
