@@ -9,6 +9,8 @@
 //!   row, computed from literals alone, must find the row.
 //! - **Ways** (differential query plans; Ba and Rigger, 2023): a query has the same rows whatever ways to run
 //!   it are allowed, all of them and each of them forbidden in turn, and whatever is known of its tables.
+//! - **View**: a view of a query has the rows that the query has as a derived table, and so has the view that
+//!   is made of what SHOW CREATE VIEW says; that one says the same of itself.
 
 use turnstile_lab::client::{Client, ClientError};
 use turnstile_lab::reply::Reply;
@@ -41,10 +43,11 @@ pub fn seed(client: &mut Client, seed: u64, outcome: &mut Outcome) -> Result<(),
     }
     for nth in 0..CHECKS_A_SEED {
         let mut rng = rng.fork();
-        let found = match nth % 4 {
+        let found = match nth % 5 {
             0 => partition(client, &mut rng, &schema, outcome)?,
             1 => reading_order(client, &mut rng, &schema, outcome)?,
             2 => ways(client, &mut rng, &schema, outcome)?,
+            3 => view(client, &mut rng, &schema, outcome)?,
             _ => pivot(client, &mut rng, &schema, outcome)?,
         };
         outcome.differences.extend(found.map(|text| format!("seed {seed}: {text}")));
@@ -199,6 +202,49 @@ fn ways(
             let counts = (rows.len(), other.len());
             return Ok(Some(format!("ways: {counts:?} rows by {forbids}: {statement}")));
         }
+    }
+    Ok(None)
+}
+
+fn view(
+    client: &mut Client,
+    rng: &mut Rng,
+    schema: &Schema,
+    outcome: &mut Outcome,
+) -> Result<Option<String>, ClientError> {
+    let query = Maker::of_all_kinds(rng, schema).query();
+    let (text, names) = (query.text(), (0..query.list.len()).map(|nth| format!("c{nth}")));
+    let names = names.collect::<Vec<_>>().join(", ");
+    outcome.statements += 1;
+    let Given::Rows(rows) = given(client, &format!("SELECT * FROM ({text}) AS q ({names})"))? else {
+        return Ok(None);
+    };
+    client.query("DROP VIEW IF EXISTS viewed")?;
+    let mut made = format!("CREATE VIEW viewed ({names}) AS {text}");
+    let mut told: Option<String> = None;
+    for _ in 0..2 {
+        if let Given::Error(code, message) = given(client, &made)? {
+            return Ok(Some(format!("view: error {code} {message}: {made}")));
+        }
+        let Given::Rows(shown) = given(client, "SHOW CREATE VIEW viewed")? else {
+            return Ok(Some(format!("view: not shown: {made}")));
+        };
+        let Some(Given::Rows(seen)) = given(client, "SELECT * FROM viewed").map(Some)? else {
+            return Ok(Some(format!("view: not read: {made}")));
+        };
+        if seen != rows {
+            return Ok(Some(format!("view: {:?} rows: {made}", (rows.len(), seen.len()))));
+        }
+        let Reply::Rows { rows: statement, .. } = client.ask("SHOW CREATE VIEW viewed")? else {
+            return Ok(None);
+        };
+        let statement = statement.first().and_then(|row| row.get(1)).and_then(Clone::clone);
+        made = String::from_utf8_lossy(&statement.unwrap_or_default()).into_owned();
+        if told.as_ref().is_some_and(|told| *told != shown.concat()) {
+            return Ok(Some(format!("view: told otherwise: {made}")));
+        }
+        told = Some(shown.concat());
+        client.query("DROP VIEW viewed")?;
     }
     Ok(None)
 }

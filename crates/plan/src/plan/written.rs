@@ -100,10 +100,11 @@ fn of_select(
     let mut block = Block::new(context, parent);
     from::read(&mut block, &select.from)?;
     let tables = tables::of_from(&block, &select.from)?;
-    let items = expand(&block, &select.items)?;
+    let mut items = expand(&block, &select.items)?;
+    items.iter_mut().enumerate().for_each(fit_name);
     let shown: Vec<&Name> = items.iter().map(|item| &item.name).collect();
     let mut kept = Select { from: tables, ..select.clone() };
-    kept.items = items.iter().enumerate().map(|one| of_item(&block, one)).collect::<SqlResult<_>>()?;
+    kept.items = items.iter().map(|item| of_item(&block, item)).collect::<SqlResult<_>>()?;
     for item in &mut kept.group_by {
         let meant = names::group_key(&block, &item.expr, &items)?;
         item.expr = of_expr(&block, &meant, &[])?;
@@ -124,12 +125,15 @@ fn of_select(
     Ok((kept, order))
 }
 
-/// Nobody asks what the columns of a sub-query in an expression are called: those without a name get none.
+/// Nobody but HAVING and ORDER BY asks what the columns of a sub-query in an expression are called: those
+/// without a name get none.
 fn leave_names(kept: &mut Query, written: &Query) {
+    let sorted = !written.order_by.is_empty();
     let (QueryBody::Select(kept), QueryBody::Select(written)) = (&mut kept.body, &written.body) else {
         return;
     };
-    if written.items.iter().any(|item| matches!(item, SelectItem::Wildcard { .. })) {
+    let is_wild = |item: &SelectItem| matches!(item, SelectItem::Wildcard { .. });
+    if sorted || written.having.is_some() || written.items.iter().any(is_wild) {
         return;
     }
     for (kept, written) in kept.items.iter_mut().zip(&written.items) {
@@ -139,13 +143,19 @@ fn leave_names(kept: &mut Query, written: &Query) {
     }
 }
 
-fn of_item(block: &Block<'_, '_>, (nth, item): (usize, &Item)) -> SqlResult<SelectItem> {
-    let expr = of_expr(block, &item.expr, &[])?;
-    // A name that was made of a text is none where it would be too long, or ends in a blank.
-    let fits = (1..=NAME_CHARACTERS_MAX).contains(&item.name.chars().count()) && !item.name.ends_with(' ');
+/// A name that was made of a text is none where it would be too long, or empty, or end in a blank.
+fn fit_name((nth, item): (usize, &mut Item)) {
+    let fits = (1..=NAME_CHARACTERS_MAX).contains(&item.name.chars().count())
+        && !item.name.ends_with(char::is_whitespace);
     let is_given = item.aliased || matches!(item.expr, Expr::Column(_));
-    let name = if fits || is_given { item.name.clone() } else { format!("Name_exp_{}", nth + 1).into() };
-    Ok(SelectItem::Expr { expr, name, aliased: true })
+    if !fits && !is_given {
+        item.name = format!("Name_exp_{}", nth + 1).into();
+    }
+}
+
+fn of_item(block: &Block<'_, '_>, item: &Item) -> SqlResult<SelectItem> {
+    let expr = of_expr(block, &item.expr, &[])?;
+    Ok(SelectItem::Expr { expr, name: item.name.clone(), aliased: true })
 }
 
 /// A key of ORDER BY; None for one that orders nothing.
@@ -153,7 +163,9 @@ fn order_key(block: &Block<'_, '_>, key: &Expr, items: &[Item]) -> SqlResult<Opt
     let shown: Vec<&Name> = items.iter().map(|item| &item.name).collect();
     let position = match key {
         Expr::Literal(turnstile_syntax::ast::Literal::Int(position)) => *position,
-        other => return of_expr(block, other, &shown).map(Some),
+        Expr::Column(_) => return of_expr(block, key, &shown).map(Some),
+        // Inside an expression a name means a column before it means an entry of the select list.
+        _ => return of_ordered(block, key, &shown).map(Some),
     };
     let item = usize::try_from(position).ok().and_then(|nth| items.get(nth.checked_sub(1)?));
     let Some(item) = item else { return Ok(None) };
@@ -166,6 +178,16 @@ fn order_key(block: &Block<'_, '_>, key: &Expr, items: &[Item]) -> SqlResult<Opt
         }
         expr => of_expr(block, expr, &[]).map(Some),
     }
+}
+
+/// An expression of ORDER BY: plain names that no table of the block has stay if they are among `shown`.
+fn of_ordered(block: &Block<'_, '_>, expr: &Expr, shown: &[&Name]) -> SqlResult<Expr> {
+    let unknown = |name: &&&Name| {
+        let plain = ColumnName { schema: None, table: None, column: (***name).clone() };
+        !matches!(block.scope.find_here(&plain), Ok(Some(_)))
+    };
+    let shown: Vec<&Name> = shown.iter().filter(unknown).copied().collect();
+    of_expr(block, expr, &shown)
 }
 
 /// An expression with its names written out, but for plain ones among `shown` outside aggregates.

@@ -139,10 +139,9 @@ pub(super) async fn checksum_tables(
     let mut lines = show::Table::new(&[("Table", 's'), ("Checksum", 'n')]);
     for name in &work.tables {
         let schema = ddl::schema_of(session, name)?;
-        let sum = match session.db.dictionary().table(&schema, &name.table) {
+        let sum = match session.db.dictionary().base_table(&schema, &name.table) {
             // No checksum is kept beside the rows.
             Ok(_) if work.quick => Value::Null,
-            Err(_) if session.db.dictionary().view(&schema, &name.table).is_some() => Value::Null,
             Ok(_) => Value::UInt(u64::from(checksum(session, name).await?)),
             Err(error) => {
                 session.state.warnings.push(WarningLevel::Error, error);

@@ -126,11 +126,18 @@ impl Resolver for Block<'_, '_> {
             .scope
             .column_at(found.position)
             .map(|(table, column)| (&table.schema, &table.name, &column.name));
-        let table = place.and_then(|(schema, table, _)| self.context.dictionary.find(schema, table));
-        let default = table.as_ref().and_then(|table| {
-            let at = table.column_position(&name.column)?;
-            Some(table.columns()[at].default.clone())
-        });
+        let filled = self.target.clone().filter(|_| self.target_column(&name.column).is_some());
+        let named = place.and_then(|(schema, table, _)| self.context.dictionary.find(schema, table));
+        let own = place.map(|(_, _, column)| column.clone());
+        let (table, at) = match (named, filled) {
+            (Some(table), _) => {
+                let at = own.and_then(|own| table.column_position(&own));
+                (Some(table), at)
+            }
+            // A view has other names for its columns.
+            (None, filled) => (filled, self.target_column(&name.column)),
+        };
+        let default = table.as_ref().and_then(|table| Some(table.columns()[at?].default.clone()));
         match default {
             Some(DefaultValue::Value(value)) => Ok(Typed { expr: Expr::Literal(value), kind: found.kind }),
             Some(DefaultValue::Computed(_)) => Err(SqlError::default_of_computed()),
@@ -138,7 +145,7 @@ impl Resolver for Block<'_, '_> {
                 Err(SqlError::not_supported_yet("DEFAULT of a column with CURRENT_TIMESTAMP"))
             }
             // What asks for a number.
-            _ if table.is_some_and(|table| table.auto_column == table.column_position(&name.column)) => {
+            _ if table.is_some_and(|table| table.auto_column == at && at.is_some()) => {
                 Ok(Typed { expr: Expr::Literal(turnstile_values::value::Value::Int(0)), kind: found.kind })
             }
             _ => Err(SqlError::no_default_for_field(&name.column)),

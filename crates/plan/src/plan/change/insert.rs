@@ -158,6 +158,9 @@ impl InsertTarget {
         let mut targets = Vec::with_capacity(given.len());
         for at in &given {
             let column = stored[*at].1.ok_or_else(|| SqlError::column_not_updatable(stored[*at].0))?;
+            if targets.contains(&column) && insert.columns.is_empty() {
+                return Err(fixed());
+            }
             if targets.contains(&column) {
                 return Err(SqlError::field_specified_twice(stored[*at].0));
             }
