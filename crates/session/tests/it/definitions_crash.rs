@@ -7,7 +7,7 @@ use turnstile_sys::fault_disk::{FaultDisk, FaultKind};
 
 use super::*;
 
-fn start(disk: &FaultDisk) -> (Arc<Database>, Session) {
+pub(super) fn start(disk: &FaultDisk) -> (Arc<Database>, Session) {
     let config = Config { buffer_pool_bytes: 1 << 20, redo_capacity_bytes: 1 << 20, ..Config::default() };
     let engine = Engine::open_quiet(Arc::new(disk.clone()), config).unwrap();
     let db = block_on(Database::open(engine)).unwrap();

@@ -117,14 +117,20 @@ const SHAPES: &[Shape] = &[
 ];
 
 /// What is put before a statement.
-const AROUND: &[&str] =
-    &["", "EXPLAIN ", "EXPLAIN FORMAT=JSON ", "CREATE TABLE made AS ", "INSERT INTO copy (t) "];
+const AROUND: &[&str] = &[
+    "",
+    "EXPLAIN ",
+    "EXPLAIN FORMAT=JSON ",
+    "CREATE TABLE made AS ",
+    "CREATE OR REPLACE VIEW seen AS ",
+    "INSERT INTO copy (t) ",
+];
 
 fn is_sound(given: &str) -> bool {
     !given.contains("error 1815") && !given.contains("error 1105")
 }
 
-fn on_a_workers_stack(test: impl FnOnce() + Send + 'static) {
+pub(super) fn on_a_workers_stack(test: impl FnOnce() + Send + 'static) {
     let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(test);
     thread.expect("a thread").join().expect("no panic");
 }
@@ -145,6 +151,7 @@ fn what_is_nested_deeply_is_answered_or_refused() {
                     let given = run(&mut session, &format!("{around}{text}"));
                     assert!(is_sound(&given), "{around}{before}{open}{inner}{close}: {depth}: {given:.200}");
                     run(&mut session, "DROP TABLE IF EXISTS made");
+                    run(&mut session, "SELECT * FROM seen");
                 }
                 run(&mut session, &format!("SET @text = '{}'", text.replace('\'', "''")));
                 run(&mut session, "PREPARE s FROM @text");

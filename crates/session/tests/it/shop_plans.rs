@@ -9,7 +9,7 @@ use super::{block_on, run, session};
 /// 20,000 orders, oldest first. Some 18,000 wait (status 4), the last five are
 /// returned (7), the others are done; each of 1,000 users has 20.
 /// Stock is kept by warehouse and item; of each text of a page there is one.
-const SHOP: [&str; 10] = [
+const SHOP: [&str; 12] = [
     "CREATE TABLE n (i INT PRIMARY KEY)",
     "INSERT INTO n WITH RECURSIVE c AS (SELECT 0 AS i UNION ALL SELECT i + 1 FROM c WHERE i < 199) SELECT i FROM c",
     "CREATE TABLE orders (id INT PRIMARY KEY, status TINYINT NOT NULL, user_id INT NOT NULL, created DATETIME NOT NULL, \
@@ -23,10 +23,12 @@ const SHOP: [&str; 10] = [
      ON a.i < 100 AND b.i < 100",
     "CREATE TABLE titled (id INT PRIMARY KEY, kind INT, title VARCHAR(40), KEY (kind, title), KEY (title(6)))",
     "INSERT INTO titled SELECT id, kind, title FROM posts",
+    "CREATE VIEW waiting AS SELECT id, user_id, note, created, id + 1 AS next FROM orders WHERE status = 4",
+    "CREATE VIEW told AS SELECT w.id, w.note, p.title FROM waiting AS w JOIN posts AS p ON p.id = w.id",
 ];
 
 /// A change, and how many rows it may lock.
-const CHANGES: [(&str, u64); 15] = [
+const CHANGES: [(&str, u64); 18] = [
     // Few rows have the user, most have the status.
     ("UPDATE orders SET note = 'x' WHERE status = 4 AND user_id = 28", 45),
     ("DELETE FROM orders WHERE status = 4 AND user_id = 35", 65),
@@ -53,11 +55,15 @@ const CHANGES: [(&str, u64); 15] = [
         "DELETE FROM orders WHERE (user_id = 29 AND status = 4) OR created < '2026-01-01 00:03:00' OR id IN (7, 28)",
         75,
     ),
+    // Through views.
+    ("UPDATE waiting SET note = 'v' WHERE user_id = 30", 45),
+    ("UPDATE told SET note = 'w' WHERE id = 17", 3),
+    ("DELETE FROM waiting WHERE id = 17", 2),
     ("UPDATE orders AS o JOIN n ON n.i = o.user_id SET o.note = 'n' WHERE n.i = 5", 45),
 ];
 
 /// A read, and how many rows it may look at.
-const READS: [(&str, u64); 19] = [
+const READS: [(&str, u64); 22] = [
     ("SELECT id FROM orders WHERE status = 4 ORDER BY created LIMIT 5", 10),
     ("SELECT note FROM orders WHERE status = 4 AND user_id = 28", 21),
     ("SELECT quantity FROM stock WHERE (w, i) IN ((1, 2), (3, 4), (5, 6))", 6),
@@ -71,6 +77,10 @@ const READS: [(&str, u64); 19] = [
     // A search box.
     ("SELECT id FROM titled WHERE title LIKE 'POST 42%' AND kind = 1", 40),
     ("SELECT COUNT(*) FROM titled WHERE title LIKE 'post 7'", 1101),
+    // Views.
+    ("SELECT note FROM waiting WHERE user_id = 28", 21),
+    ("SELECT w.id, w.next FROM n JOIN waiting AS w ON w.user_id = n.i WHERE n.i = 9", 45),
+    ("SELECT title FROM told WHERE id = 17", 3),
     // Queries in queries.
     ("SELECT note FROM orders WHERE user_id IN (SELECT i FROM n WHERE i < 3)", 130),
     ("SELECT d.note FROM (SELECT * FROM orders) AS d WHERE d.user_id = 28 AND d.status = 4", 21),

@@ -27,6 +27,7 @@ use crate::used_tables::of_statement;
 use crate::value::Value;
 use crate::virtual_table::VirtualTable;
 pub(in crate::session) use refresh::{columns_now, refresh};
+use turnstile_engine::ids::TxnId;
 use turnstile_engine::session_status::WaitingFor;
 
 /// CREATE VIEW and ALTER VIEW.
@@ -50,6 +51,11 @@ pub(super) async fn create_view(session: &mut Session, create: &CreateView) -> S
     let selecting = Statement::Select(create.query.clone());
     statement::enter_for(session, &of_statement(&selecting)).await?;
     let made = define(session, create, &schema, definer, old.as_deref());
+    // As whoever reads it will: maybe it lies too deep for that.
+    let made = made.and_then(|definition| {
+        let view = View::new(definition, Arc::default(), TxnId::default());
+        columns_now(session, &view).map(|_| view.definition)
+    });
     let definition = match made {
         Ok(definition) => definition,
         Err(error) => return statement::abandon(session, error).await,
