@@ -8,8 +8,8 @@
 //! | `definer`, `invoker` | whose rights are asked for what the query reads |
 //! | `collation` | what its strings are compared by, which have none of their own |
 //!
-//! Views and tables share their names: whoever gives one holds the name ([`crate::mdl::names`]). They are kept
-//! apart in the dictionary, so that nobody who looks for a table finds a view.
+//! Views and tables share their names: whoever gives one holds the name ([`crate::mdl::names`]). They are
+//! kept apart in the dictionary, so that nobody who looks for a table finds a view.
 
 use std::sync::Arc;
 

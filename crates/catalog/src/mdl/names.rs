@@ -11,6 +11,7 @@
 //! | CREATE, ALTER, DROP DATABASE | alone | | |
 //! | CREATE TABLE, also as a query's | with others | its own alone, its parents' with others | its own, alone
 //! |
+//! | CREATE, ALTER, DROP VIEW | its own, with others | its own, alone | |
 //! | RENAME TABLE, ALTER ... RENAME | the new one, with others | the new ones, alone | the new ones, alone |
 //! | ALTER TABLE | | its new parents', with others | those that are new, alone |
 //!

@@ -1,5 +1,5 @@
-//! Views: made and dropped by halves under a failing disk, read by others meanwhile, within each other, nested
-//! as deeply as they may be.
+//! Views: made and dropped by halves under a failing disk, read by others meanwhile, within each other,
+//! nested as deeply as they may be.
 
 use turnstile_sys::fault_disk::{FaultDisk, FaultKind};
 

@@ -39,8 +39,8 @@ pub fn ask(session: &Session, own: &Rights, views: &[ViewUse]) -> SqlResult<()> 
     Ok(())
 }
 
-/// Error 1345 for who is told how a view is read without being allowed to see its query, and to read what that
-/// reads.
+/// Error 1345 for who is told how a view is read without being allowed to see its query, and to read what
+/// that reads.
 pub fn ask_to_explain(own: &Rights, views: &[ViewUse]) -> SqlResult<()> {
     let seen = |view: &ViewUse| {
         let (schema, name) = &view.named;

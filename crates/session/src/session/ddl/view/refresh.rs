@@ -1,5 +1,5 @@
-//! The columns of views, when what they read has changed. Who reads a view takes the columns that its query has
-//! at that moment; those that the dictionary keeps are for who asks what columns there are.
+//! The columns of views, when what they read has changed. Who reads a view takes the columns that its query
+//! has at that moment; those that the dictionary keeps are for who asks what columns there are.
 
 use std::sync::Arc;
 
