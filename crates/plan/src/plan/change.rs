@@ -28,6 +28,7 @@ use super::{alternatives, from, insert_select, last_row, safe, with};
 
 pub use delete::plan_delete;
 pub use insert::plan_insert;
+pub use through::check_option_holds;
 
 /// `column = value`; None for DEFAULT.
 pub type Assigned = (usize, Option<Expr>);

@@ -17,7 +17,7 @@ use turnstile_values::mixing::Traits;
 use super::block::Block;
 use super::grouping::{self, Facts};
 use super::json_table::{self, JsonTable};
-use super::query::{CommonRows, QueryPlan};
+use super::query::{CommonRows, OrderKey, QueryPlan};
 use super::scope::{Reach, ScopeColumn, ScopeTable, TableId};
 use super::steps::Condition;
 use super::with::{self, Named};
@@ -112,12 +112,15 @@ pub struct Joined {
     pub conditions: Vec<On>,
     /// STRAIGHT_JOIN was used somewhere.
     pub straight: bool,
+    /// The order that a derived table gives, if it is the only table: for who asks for none himself.
+    pub order: Vec<OrderKey>,
     /// What a bare `*` shows, as tuple positions: columns that USING or NATURAL joined come first.
     columns: Vec<usize>,
 }
 
 impl Joined {
     fn and(mut self, other: Joined) -> Joined {
+        self.order = if self.tables.is_empty() { other.order } else { Vec::new() };
         self.tables.extend(other.tables);
         self.conditions.extend(other.conditions);
         self.straight |= other.straight;

@@ -124,13 +124,13 @@ fn arithmetic(op: ArithmeticOp, left: Expr, right: Expr) -> Expr {
 }
 
 /// The order in which rows come without another: each sum behind what it sums.
-pub fn order(keys: &[Key], collations: &[Collation]) -> Vec<OrderKey> {
-    let pair = |(key, collation): (&Key, &Collation)| {
+pub fn order(keys: &[Key], grouped: &[(Expr, Collation)]) -> Vec<OrderKey> {
+    let pair = |(key, (_, collation)): (&Key, &(Expr, Collation))| {
         let flag =
             OrderKey { expr: Expr::Column(key.plan.flag), descending: false, collation: Collation::Binary };
         [flag, OrderKey { expr: Expr::Column(key.plan.place), descending: false, collation: *collation }]
     };
-    keys.iter().zip(collations).flat_map(pair).collect()
+    keys.iter().zip(grouped).flat_map(pair).collect()
 }
 
 /// What the plan keeps of the keys.

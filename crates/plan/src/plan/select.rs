@@ -50,7 +50,8 @@ pub fn plan(
     windows::check_count(select, around.order_by)?;
     let mut block = begun(context, select, parent);
     let asked = pushed::inside(context, select);
-    let joined = from::read(&mut block, &asked.from)?;
+    let mut joined = from::read(&mut block, &asked.from)?;
+    let given = std::mem::take(&mut joined.order);
     let items = expand(&block, &select.items)?;
     names::note_aliases(&block, &items);
     let asked = (asked.condition.as_deref(), around.locking);
@@ -65,19 +66,18 @@ pub fn plan(
     if select.distinct && context.full_group_by {
         distinct::check(&block, &order_by, &items)?;
     }
-    let collations: Vec<Collation> = keys.iter().map(|(_, collation)| *collation).collect();
-    order.extend(rollup::order(&block.rollup, &collations));
+    order.extend(rollup::order(&block.rollup, &keys));
     let grouped = !keys.is_empty() || !block.aggregates.is_empty();
+    let windows = block.windows.take_planned();
+    let in_order = !grouped && windows.is_empty() && takes_order(context, select, around);
+    order.extend(given.into_iter().filter(|_| in_order));
+    let clauses = grouping::Clauses { items: &items, having: condition.as_ref(), order_by: &order_by };
     if grouped && context.full_group_by {
-        let clauses = grouping::Clauses { items: &items, having: condition.as_ref(), order_by: &order_by };
         grouping::check(&block, select, &clauses, !keys.is_empty())?;
     }
-    // The statement itself is at depth 1; nobody groups its result.
-    let inner = context.depth > 1 && context.full_group_by;
-    let dependences = if inner { grouping::dependences(&block, select, &items) } else { Vec::new() };
+    let dependences = dependences(&block, select, &items);
     let group = grouped.then(|| group_plan(&mut block, keys));
     let columns = items.iter().zip(&bound).map(|(item, typed)| meta(&block.scope, item, typed)).collect();
-    let windows = block.windows.take_planned();
     exists::take_as_lists(&mut block, rows);
     let results = bound.iter().map(|item| &item.expr).chain(order.iter().map(|key| &key.expr));
     let results = results.chain(windows.iter().flat_map(WindowPlan::exprs));
@@ -110,6 +110,19 @@ pub fn plan(
     plan.light = plan.takes_rows_lightly();
     plan.point = PointShape::of_select(&plan);
     Ok(plan)
+}
+
+/// What determines what among a block's columns. The statement itself is at depth 1; nobody groups its
+/// result.
+fn dependences(block: &Block<'_, '_>, select: &ast::Select, items: &[Item]) -> Vec<grouping::Dependence> {
+    let inner = block.context.depth > 1 && block.context.full_group_by;
+    if inner { grouping::dependences(block, select, items) } else { Vec::new() }
+}
+
+/// Whether rows that pass come in the order of the view that they are read from: where somebody sees it.
+fn takes_order(context: &PlanContext<'_>, select: &ast::Select, around: Around<'_>) -> bool {
+    let is_seen = context.depth == 1 || around.limit.is_some();
+    is_seen && !select.distinct && around.order_by.is_empty()
 }
 
 /// The block of a SELECT before anything is read.

@@ -9,7 +9,7 @@ use super::{block_on, run, session};
 /// 20,000 orders, oldest first. Some 18,000 wait (status 4), the last five are
 /// returned (7), the others are done; each of 1,000 users has 20.
 /// Stock is kept by warehouse and item; of each text of a page there is one.
-const SHOP: [&str; 12] = [
+const SHOP: [&str; 13] = [
     "CREATE TABLE n (i INT PRIMARY KEY)",
     "INSERT INTO n WITH RECURSIVE c AS (SELECT 0 AS i UNION ALL SELECT i + 1 FROM c WHERE i < 199) SELECT i FROM c",
     "CREATE TABLE orders (id INT PRIMARY KEY, status TINYINT NOT NULL, user_id INT NOT NULL, created DATETIME NOT NULL, \
@@ -24,6 +24,7 @@ const SHOP: [&str; 12] = [
     "CREATE TABLE titled (id INT PRIMARY KEY, kind INT, title VARCHAR(40), KEY (kind, title), KEY (title(6)))",
     "INSERT INTO titled SELECT id, kind, title FROM posts",
     "CREATE VIEW waiting AS SELECT id, user_id, note, created, id + 1 AS next FROM orders WHERE status = 4",
+    "CREATE VIEW queue AS SELECT id, user_id FROM orders WHERE status = 4 ORDER BY created",
     "CREATE VIEW told AS SELECT w.id, w.note, p.title FROM waiting AS w JOIN posts AS p ON p.id = w.id",
 ];
 
@@ -63,7 +64,7 @@ const CHANGES: [(&str, u64); 18] = [
 ];
 
 /// A read, and how many rows it may look at.
-const READS: [(&str, u64); 22] = [
+const READS: [(&str, u64); 24] = [
     ("SELECT id FROM orders WHERE status = 4 ORDER BY created LIMIT 5", 10),
     ("SELECT note FROM orders WHERE status = 4 AND user_id = 28", 21),
     ("SELECT quantity FROM stock WHERE (w, i) IN ((1, 2), (3, 4), (5, 6))", 6),
@@ -81,6 +82,8 @@ const READS: [(&str, u64); 22] = [
     ("SELECT note FROM waiting WHERE user_id = 28", 21),
     ("SELECT w.id, w.next FROM n JOIN waiting AS w ON w.user_id = n.i WHERE n.i = 9", 45),
     ("SELECT title FROM told WHERE id = 17", 3),
+    ("SELECT id FROM queue WHERE user_id = 28", 21),
+    ("SELECT id FROM queue LIMIT 3", 10),
     // Queries in queries.
     ("SELECT note FROM orders WHERE user_id IN (SELECT i FROM n WHERE i < 3)", 130),
     ("SELECT d.note FROM (SELECT * FROM orders) AS d WHERE d.user_id = 28 AND d.status = 4", 21),

@@ -134,6 +134,17 @@ pub fn checked(table: Arc<Table>, checks: &[Expr], named: &View) -> SqlResult<Ar
     table.with_checks(checks, &view).map(Arc::new)
 }
 
+/// Fails for a view with a CHECK OPTION that could not be held: that of a view of several tables, or whose
+/// conditions ask queries.
+pub fn check_option_holds(context: &PlanContext<'_>, view: &View) -> SqlResult<()> {
+    if view.definition.check.is_none() {
+        return Ok(());
+    }
+    let several = || SqlError::not_supported_yet("WITH CHECK OPTION of a view of several tables");
+    let flat = flat(context, view, "UPDATE")?.ok_or_else(several)?;
+    checked(flat.table, &flat.checked, view).map(drop)
+}
+
 /// Follows a column of a view to the table that it is stored in, and notes that it is used so, for whose
 /// rights each view goes by. What views on the way ask of new rows.
 pub fn follow(

@@ -50,7 +50,7 @@ pub(super) fn join(block: &mut Block<'_, '_>, join: &Join) -> SqlResult<Joined> 
         JoinKind::Left => outer(left, right, on),
         JoinKind::Right => outer(right, left, on),
     };
-    Ok(Joined { columns, ..joined })
+    Ok(Joined { columns, order: Vec::new(), ..joined })
 }
 
 /// The columns of a join in the order of `*`. Columns that it merged come first, in the order of the table

@@ -10,6 +10,9 @@
 //! The block inside is bound as every block is, by names of its own, but its places lie in the tuple of the
 //! block around (`Scope::is_spliced`). The derived table stays in the scope for names, types and what the
 //! client is told; a name of its column means the place that this stands for.
+//!
+//! Its ORDER BY is that of the block around where this has one table and asks for no order, groups or
+//! DISTINCT; else it means nothing.
 
 use std::sync::Arc;
 
@@ -53,8 +56,8 @@ pub fn block_of(query: &Query) -> Option<&Select> {
     let QueryBody::Select(select) = &query.body else { return None };
     let mut plain = true;
     select.from.iter().for_each(|table| each(table, &mut |one| plain &= !is_lateral(one)));
-    (plain && pushed::passes_rows(query) && query.order_by.is_empty() && !select.straight_join)
-        .then_some(select)
+    plain &= !query.order_by.iter().any(|item| walk::any(&item.expr, &ast::Expr::is_query));
+    (plain && pushed::passes_rows(query) && !select.straight_join).then_some(select)
 }
 
 fn is_lateral(table: &TableRef) -> bool {
@@ -193,6 +196,7 @@ pub fn merge(
     joined.tables.iter_mut().for_each(|one| move_behind(one, first));
     joined.conditions = view.conditions.into_iter().map(On::Bound).collect();
     joined.straight = view.straight;
+    joined.order = view.order;
     Ok(Some(joined))
 }
 
@@ -224,7 +228,10 @@ fn bind(
     inner.scope.is_spliced = true;
     (inner.merges, inner.merges_views) = (block.merges, block.merges_views);
     inner.joined_by = JoinedBy::of(context, select).with(&block.joined_by, &select.items, wanted.names);
-    let Some(mut view) = select::view(&mut inner, select, block.reads_optional)? else { return Ok(None) };
+    let Some(mut view) = select::view(&mut inner, (select, &wanted.query.order_by), block.reads_optional)?
+    else {
+        return Ok(None);
+    };
     let mut places = Vec::with_capacity(inner.scope.tables.len());
     let mut tables = std::mem::take(&mut inner.scope.behind);
     for table in std::mem::take(&mut inner.scope.tables) {

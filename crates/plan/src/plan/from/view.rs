@@ -161,26 +161,26 @@ pub fn note_table(context: &PlanContext<'_>, schema: &str, table: &str) {
     }
 }
 
-/// Whether rows may be changed through a view of this query: it passes rows on of a table that is one, joins
-/// no table whose rows may be missing, and asks no query of a table that it reads.
+/// Whether rows may be changed through a view of this query: it passes rows on of a table that is one, and
+/// that it asks no query of, and joins no table whose rows may be missing.
 pub fn is_updatable(context: &PlanContext<'_>, query: &Query) -> bool {
     let Some(select) = merged::block_of(query) else { return false };
     let column = |item: &SelectItem| matches!(item, SelectItem::Expr { expr: Expr::Column(_), .. });
-    let (mut reads, mut tables) = (false, Vec::new());
-    let mut look = |table: &TableRef| {
-        if let TableRef::Table(factor) = table {
-            let schema = factor.name.schema.as_deref().or(context.schema);
-            reads |= schema.is_some_and(|schema| changes(context, schema, &factor.name.table));
-        }
-        add_tables(context, table, &mut tables);
-    };
-    select.from.iter().for_each(|table| merged::each(table, &mut look));
     let mut asked = Vec::new();
     if let Some(condition) = &select.condition {
         add_asked(context, condition, &mut asked);
     }
-    let asks = asked.iter().any(|one| tables.contains(one));
-    reads && !asks && !select.from.iter().any(is_outer) && select.items.iter().any(column)
+    let mut found = false;
+    let mut look = |table: &TableRef| {
+        let TableRef::Table(factor) = table else { return };
+        let schema = factor.name.schema.as_deref().or(context.schema);
+        let changes = schema.is_some_and(|schema| changes(context, schema, &factor.name.table));
+        let mut tables = Vec::new();
+        add_tables(context, table, &mut tables);
+        found |= changes && !tables.iter().any(|one| asked.contains(one));
+    };
+    select.from.iter().for_each(|table| merged::each(table, &mut look));
+    found && !select.from.iter().any(is_outer) && select.items.iter().any(column)
 }
 
 fn is_outer(table: &TableRef) -> bool {

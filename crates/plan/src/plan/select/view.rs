@@ -9,6 +9,7 @@ use turnstile_values::sink::ColumnMeta;
 use super::super::block::Block;
 use super::super::from::{self, Pending, merged};
 use super::super::grouping::{self, Facts};
+use super::super::query::OrderKey;
 use super::super::scope::AggregateUse;
 use super::super::steps::Condition;
 use super::super::{names, pushed};
@@ -23,6 +24,8 @@ pub struct View {
     pub conditions: Vec<Condition>,
     /// STRAIGHT_JOIN was used.
     pub straight: bool,
+    /// Its order.
+    pub order: Vec<OrderKey>,
     /// Its select list.
     pub items: Vec<Typed>,
     /// How that is announced.
@@ -33,7 +36,11 @@ pub struct View {
 
 /// Binds a block that is merged into the one around it. `optional`: on the side of an outer join that may be
 /// missing; None if its columns were then not NULL.
-pub fn view(block: &mut Block<'_, '_>, select: &ast::Select, optional: bool) -> SqlResult<Option<View>> {
+pub fn view(
+    block: &mut Block<'_, '_>,
+    (select, order_by): (&ast::Select, &[ast::OrderItem]),
+    optional: bool,
+) -> SqlResult<Option<View>> {
     let asked = pushed::inside(block.context, select);
     let mut joined = from::read(block, &asked.from)?;
     let items = expand(block, &select.items)?;
@@ -52,7 +59,11 @@ pub fn view(block: &mut Block<'_, '_>, select: &ast::Select, optional: bool) -> 
     });
     let conditions = items_told_first(block, &items, bound)?;
     block.scope.aggregates.set(AggregateUse::Allowed);
-    let bound = bind_items(block, &items)?;
+    let mut bound = bind_items(block, &items)?;
+    let (_, mut order) = names::order_keys(block, order_by, &items, &mut bound)?;
+    if order_by.is_empty() {
+        order = std::mem::take(&mut joined.order);
+    }
     let columns = items.iter().zip(&bound).map(|(item, typed)| meta(&block.scope, item, typed)).collect();
     let checked = block.context.full_group_by;
     let facts = Facts {
@@ -66,5 +77,5 @@ pub fn view(block: &mut Block<'_, '_>, select: &ast::Select, optional: bool) -> 
         },
     };
     let straight = joined.straight;
-    Ok(Some(View { tables: joined.tables, conditions, straight, items: bound, columns, facts }))
+    Ok(Some(View { tables: joined.tables, conditions, straight, order, items: bound, columns, facts }))
 }

@@ -19,6 +19,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::expr::{EvalContext, WarningLevel};
 use crate::expression_text::{parse_query, query_text};
 use crate::mdl::Mode;
+use crate::plan::change::check_option_holds;
 use crate::plan::parameters::Parameters;
 use crate::plan::uses::Uses;
 use crate::plan::{PlanContext, QueryPlan, is_mergeable, is_updatable, plan_query, query_of_view};
@@ -54,7 +55,9 @@ pub(super) async fn create_view(session: &mut Session, create: &CreateView) -> S
     // As whoever reads it will: maybe it lies too deep for that.
     let made = made.and_then(|definition| {
         let view = View::new(definition, Arc::default(), TxnId::default());
-        columns_now(session, &view).map(|_| view.definition)
+        columns_now(session, &view)?;
+        check_option(session, &view)?;
+        Ok(view.definition)
     });
     let definition = match made {
         Ok(definition) => definition,
@@ -175,6 +178,15 @@ fn define(
         },
         collation: session.settings.collation_connection,
         created: now_seconds(),
+    })
+}
+
+/// Fails unless the view's CHECK OPTION can be held.
+fn check_option(session: &Session, view: &View) -> SqlResult<()> {
+    statement::with_eval(session, &[], |eval| {
+        let (uses, parameters) = (Uses::default(), Parameters::literals());
+        let context = statement::plan_context(session, None, eval, &uses, &parameters, false);
+        check_option_holds(&context, view)
     })
 }
 
