@@ -321,6 +321,7 @@ errors! {
     view_join_without_columns(database, view) = 1394 b"HY000" "Can not insert into join view '{database}.{view}' without fields list";
     view_join_not_deletable(database, view) = 1395 b"HY000" "Can not delete from join view '{database}.{view}'";
     no_default_in_view(database, view) = 1423 b"HY000" "Field of view '{database}.{view}' underlying table doesn't have a default value";
+    replaced_row_not_in_view() = 3059 b"HY000" "REPLACE cannot be executed as it requires deleting rows that are not in the view";
     view_changes_schema(from, to) = 1450 b"HY000" "Changing schema from '{from}' to '{to}' is not allowed.";
     no_such_definer(user, host) = 1449 b"HY000" "The user specified as a definer ('{user}'@'{host}') does not exist";
     view_recursion(database, view) = 1462 b"HY000" "`{database}`.`{view}` contains view recursion";

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use turnstile_catalog::accounts::Privileges;
 use turnstile_catalog::dictionary::Table;
+use turnstile_catalog::dictionary::check::BoundCheck;
 use turnstile_engine::{LockWait, RowLock};
 use turnstile_expr::expr::Expr;
 use turnstile_expr::functions;
@@ -45,6 +46,8 @@ pub struct InsertPlan {
     pub conversions: Vec<Option<Expr>>,
     /// REPLACE
     pub replace: bool,
+    /// What rows are that it may delete: those that the view has through which it works.
+    pub visible: Vec<BoundCheck>,
     /// IGNORE
     pub ignore: bool,
     /// ON DUPLICATE KEY UPDATE, over a tuple of the old row's columns, then the new row's.
@@ -200,6 +203,16 @@ fn view_of<'b>(block: &'b Block<'_, '_>, base: usize) -> Option<&'b ScopeTable> 
     block.scope.tables.iter().find(|table| table.is_view && (table.behind.0..table.behind.1).contains(&nth))
 }
 
+/// Error 1221 for ORDER BY and LIMIT of a view of several tables, as of these.
+fn refuse_order_of_several(block: &Block<'_, '_>, rows: &Rows<'_>) -> SqlResult<()> {
+    let several = block.scope.tables.iter().any(|table| table.is_view && table.behind.1 - table.behind.0 > 1);
+    match several {
+        true if !rows.order_by.is_empty() => Err(SqlError::wrong_usage("UPDATE", "ORDER BY")),
+        true if rows.limit.is_some() => Err(SqlError::wrong_usage("UPDATE", "LIMIT")),
+        _ => Ok(()),
+    }
+}
+
 /// Error 1393 if a statement changes two tables through one view.
 fn one_table_of_each_view(block: &Block<'_, '_>, targets: &[ChangeTarget]) -> SqlResult<()> {
     for (nth, target) in targets.iter().enumerate() {
@@ -309,6 +322,7 @@ fn plan_update_body(context: &PlanContext<'_>, update: &ast::Update) -> SqlResul
         limit: update.limit.as_ref(),
     };
     let (mut block, joined) = read_tables(context, &rows)?;
+    refuse_order_of_several(&block, &rows)?;
     let mut targets: Vec<ChangeTarget> = Vec::new();
     for one in &update.assignments {
         let position = assigned_column(&block, &one.column)?;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use turnstile_catalog::accounts::Privileges;
 use turnstile_catalog::accounts::Privileges as P;
+use turnstile_catalog::dictionary::check::BoundCheck;
 use turnstile_catalog::dictionary::{Table, View};
 use turnstile_expr::expr::Expr;
 use turnstile_syntax::ast;
@@ -21,7 +22,7 @@ pub fn plan_insert(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult
 }
 
 fn plan_rows(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult<InsertPlan> {
-    let InsertTarget { table, names, targets } = InsertTarget::find(context, insert)?;
+    let InsertTarget { table, names, targets, visible } = InsertTarget::find(context, insert)?;
     let mut block = Block::new(context, None);
     block.changes_one_table = true;
     let base = block.scope.reserve(table.columns().len());
@@ -76,6 +77,7 @@ fn plan_rows(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult<Inser
         source,
         conversions,
         replace: insert.replace,
+        visible,
         ignore: insert.ignore,
         light: assigns_lightly(&table, &on_duplicate),
         on_duplicate,
@@ -97,6 +99,8 @@ struct InsertTarget {
     names: Option<ViewNames>,
     /// Columns that are given, in order.
     targets: Vec<usize>,
+    /// Of REPLACE: what rows a view has.
+    visible: Vec<BoundCheck>,
 }
 
 /// A table under a view's names.
@@ -132,7 +136,7 @@ impl InsertTarget {
             None => {
                 let table = target_table(context, &insert.table)?;
                 let targets = targets(&table, &insert.columns)?;
-                Ok(InsertTarget { table, names: None, targets })
+                Ok(InsertTarget { table, names: None, targets, visible: Vec::new() })
             }
         }
     }
@@ -181,9 +185,10 @@ impl InsertTarget {
         if insert.replace {
             through::note_rows(context, view, P::DELETE)?;
         }
+        let visible = if insert.replace { through::visible(&flat, view)? } else { Vec::new() };
         let table = through::checked(flat.table.clone(), &flat.checked, view)?;
         let (schema, name) = (definition.schema.clone(), definition.name.clone());
-        Ok(InsertTarget { table, names: Some(ViewNames { schema, name, columns }), targets })
+        Ok(InsertTarget { table, names: Some(ViewNames { schema, name, columns }), targets, visible })
     }
 }
 

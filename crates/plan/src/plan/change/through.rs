@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 use turnstile_catalog::accounts::Privileges;
-use turnstile_catalog::dictionary::check::ViewCheck;
+use turnstile_catalog::dictionary::check::{self, BoundCheck, ViewCheck};
 use turnstile_catalog::dictionary::{Table, View};
 use turnstile_syntax::ast::{CheckOption, ColumnName, Expr, Name, Query, Select, SelectItem, TableRef};
 use turnstile_syntax::walk;
@@ -143,6 +143,15 @@ pub fn check_option_holds(context: &PlanContext<'_>, view: &View) -> SqlResult<(
     let several = || SqlError::not_supported_yet("WITH CHECK OPTION of a view of several tables");
     let flat = flat(context, view, "UPDATE")?.ok_or_else(several)?;
     checked(flat.table, &flat.checked, view).map(drop)
+}
+
+/// The conditions that rows of a view meet, over its table: all of them, option or not.
+pub fn visible(flat: &Flat, view: &View) -> SqlResult<Vec<BoundCheck>> {
+    if flat.all.iter().any(|one| walk::any(one, &Expr::is_query)) {
+        return Err(SqlError::not_supported_yet("REPLACE through a view that asks queries"));
+    }
+    let named = ViewCheck { schema: view.definition.schema.clone(), name: view.definition.name.clone() };
+    flat.all.iter().map(|one| check::bind_of_view(one, &flat.table.definition, &named)).collect()
 }
 
 /// Follows a column of a view to the table that it is stored in, and notes that it is used so, for whose

@@ -109,6 +109,7 @@ fn plan_creation(
         source: InsertSource::Query(source),
         conversions: Vec::new(),
         replace: create.on_duplicate == OnDuplicate::Replace,
+        visible: Vec::new(),
         ignore: create.on_duplicate == OnDuplicate::Ignore,
         on_duplicate: Vec::new(),
         light: true,
