@@ -188,7 +188,7 @@ fn stored(block: &Block<'_, '_>, position: usize, name: &ColumnName) -> SqlResul
     let at = position - found.base;
     let view = context.dictionary.view(&found.schema, &found.name).ok_or_else(fixed)?;
     let place = found.stands_for.get(at).copied().filter(|_| view.definition.updatable).ok_or_else(fixed)?;
-    let checks = through::follow(context, &view, at, ("UPDATE", Privileges::UPDATE))?;
+    let checks = through::follow(context, &view, at, ("UPDATE", Privileges::UPDATE))?.checks;
     let owner = block.scope.column_at(place).map(|(table, _)| table);
     let owner = owner.filter(|owner| !owner.schema.is_empty() && !owner.is_view);
     let owner = owner.ok_or_else(|| SqlError::column_not_updatable(&name.column))?;

@@ -271,15 +271,7 @@ async fn insert_encoded(
                 done.changed += 1;
                 return Ok(());
             }
-            if !plan.visible.is_empty() {
-                refuse_invisible(exec, plan, &pk).await?;
-            }
-            match plan.foreign.as_deref() {
-                None => exec.txn.delete(&table.engine, &pk).await?,
-                Some(foreign) => {
-                    Box::pin(foreign_key::delete_parent(exec, table, foreign, &pk, false)).await?
-                }
-            };
+            delete_replaced(exec, plan, &pk).await?;
             savepoint = exec.txn.savepoint();
             done.changed += 1;
             continue;
@@ -320,6 +312,18 @@ fn verify_new(table: &Table, row: &[Value], eval: &EvalContext<'_>) -> SqlResult
             verify(&table.checks, &TupleRow(&numbered), eval)
         }
     }
+}
+
+/// Deletes the row that REPLACE puts another in the place of.
+async fn delete_replaced(exec: &mut Exec<'_>, plan: &InsertPlan, pk: &[u8]) -> SqlResult<()> {
+    if !plan.visible.is_empty() {
+        refuse_invisible(exec, plan, pk).await?;
+    }
+    match plan.foreign.as_deref() {
+        None => exec.txn.delete(&plan.table.engine, pk).await?,
+        Some(foreign) => Box::pin(foreign_key::delete_parent(exec, &plan.table, foreign, pk, false)).await?,
+    };
+    Ok(())
 }
 
 /// Error 3059 if the row that REPLACE would delete is none of the view's.

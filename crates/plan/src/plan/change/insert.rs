@@ -14,6 +14,7 @@ use turnstile_values::types::ColumnType;
 use super::super::block::{Block, PlanContext};
 use super::super::scope::ScopeTable;
 use super::super::{foreign_key, insert_select};
+use super::through::Places;
 use super::{InsertPlan, InsertSource, assigned_value, assignments, assigns_lightly, target_table, through};
 
 /// Plans INSERT and REPLACE.
@@ -147,49 +148,72 @@ impl InsertTarget {
         if !definition.updatable {
             return Err(fixed());
         }
-        let several = || SqlError::not_supported_yet("INSERT through a view of several tables");
-        let flat = through::flat(context, view, "INSERT")?.ok_or_else(several)?;
-        let stored = flat.stored();
-        let place = |name: &str| stored.iter().position(|(known, _)| known.eq_ignore_ascii_case(name));
-        let unknown = |name: &ast::Name| SqlError::unknown_column(name, "field list");
-        let given: Vec<usize> = match insert.columns.is_empty() {
-            true => (0..stored.len()).collect(),
-            false => {
-                let places = insert.columns.iter().map(|name| place(name).ok_or_else(|| unknown(name)));
-                places.collect::<SqlResult<_>>()?
-            }
-        };
-        let mut targets = Vec::with_capacity(given.len());
-        for at in &given {
-            let column = stored[*at].1.ok_or_else(|| SqlError::column_not_updatable(stored[*at].0))?;
-            if targets.contains(&column) && insert.columns.is_empty() {
-                return Err(fixed());
-            }
-            if targets.contains(&column) {
-                return Err(SqlError::field_specified_twice(stored[*at].0));
-            }
-            targets.push(column);
+        let flat = through::flat(context, view, "INSERT")?;
+        let several = flat.is_none();
+        if several && insert.columns.is_empty() {
+            return Err(SqlError::view_join_without_columns(&definition.schema, &definition.name));
         }
-        let mut columns: Vec<Option<Box<str>>> = vec![None; flat.table.columns().len()];
-        for (name, column) in &stored {
+        if several && insert.replace {
+            return Err(SqlError::view_join_not_deletable(&definition.schema, &definition.name));
+        }
+        let visible = match &flat {
+            Some(flat) if insert.replace => through::visible(flat, view)?,
+            _ => Vec::new(),
+        };
+        let (table, places, checks) = match flat {
+            Some(flat) => (flat.table.clone(), flat.stored(), flat.checked),
+            None => through::one_of_several(context, view, &insert.columns)?,
+        };
+        let given = given(&places, &insert.columns)?;
+        let targets = targets_through(&places, &given, insert.columns.is_empty().then(fixed))?;
+        let mut columns: Vec<Option<Box<str>>> = vec![None; table.columns().len()];
+        for (name, column) in &places {
             // Each of its columns is one of the table's, and no two the same.
-            let place = columns.get_mut(column.ok_or_else(fixed)?).filter(|one| one.is_none());
-            *place.ok_or_else(fixed)? = Some((*name).clone());
+            match column {
+                None if several => {}
+                Some(at) if columns[*at].is_none() => columns[*at] = Some(name.clone()),
+                _ => return Err(fixed()),
+            }
         }
         let updates = if insert.on_duplicate.is_empty() { P::NONE } else { P::UPDATE.with(P::SELECT) };
-        let used = P::INSERT.with(updates);
-        let noted = if updates == P::NONE { given } else { (0..stored.len()).collect() };
+        let stored = (0..places.len()).filter(|at| places[*at].1.is_some());
+        let noted = if updates == P::NONE { given } else { stored.collect() };
         for at in noted {
-            through::follow(context, view, at, ("INSERT", used))?;
+            through::follow(context, view, at, ("INSERT", P::INSERT.with(updates)))?;
         }
         if insert.replace {
             through::note_rows(context, view, P::DELETE)?;
         }
-        let visible = if insert.replace { through::visible(&flat, view)? } else { Vec::new() };
-        let table = through::checked(flat.table.clone(), &flat.checked, view)?;
+        let table = through::checked(table, &checks, view)?;
         let (schema, name) = (definition.schema.clone(), definition.name.clone());
         Ok(InsertTarget { table, names: Some(ViewNames { schema, name, columns }), targets, visible })
     }
+}
+
+/// Which of a view's columns are given, by position.
+fn given(places: &Places, names: &[ast::Name]) -> SqlResult<Vec<usize>> {
+    if names.is_empty() {
+        return Ok((0..places.len()).collect());
+    }
+    let place = |name: &ast::Name| {
+        let found = places.iter().position(|(known, _)| known.eq_ignore_ascii_case(name));
+        found.ok_or_else(|| SqlError::unknown_column(name, "field list"))
+    };
+    names.iter().map(place).collect()
+}
+
+/// The table's columns for these. `all`: the error where all are given and two of them are the same.
+fn targets_through(places: &Places, given: &[usize], all: Option<SqlError>) -> SqlResult<Vec<usize>> {
+    let mut targets = Vec::with_capacity(given.len());
+    for at in given {
+        let (name, column) = &places[*at];
+        let column = column.ok_or_else(|| SqlError::column_not_updatable(name))?;
+        if targets.contains(&column) {
+            return Err(all.unwrap_or_else(|| SqlError::field_specified_twice(name)));
+        }
+        targets.push(column);
+    }
+    Ok(targets)
 }
 
 /// Fails unless there are as many values as columns, and each of these may be given one.

@@ -19,6 +19,7 @@ use turnstile_values::error::{SqlError, SqlResult};
 use super::super::block::PlanContext;
 use super::super::from::merged;
 use super::super::from::view::within;
+use super::super::uses::Uses;
 
 /// A view of one table, taken down to that table.
 pub struct Flat {
@@ -34,12 +35,12 @@ pub struct Flat {
 
 impl Flat {
     /// The table's column that each of the view's is; None for one that is computed.
-    pub fn stored(&self) -> Vec<(&Name, Option<usize>)> {
+    pub fn stored(&self) -> Places {
         let stored = |value: &Expr| match value {
             Expr::Column(name) => self.table.column_position(&name.column),
             _ => None,
         };
-        self.columns.iter().map(|(name, value)| (name, stored(value))).collect()
+        self.columns.iter().map(|(name, value)| (name.clone(), stored(value))).collect()
     }
 }
 
@@ -154,18 +155,30 @@ pub fn visible(flat: &Flat, view: &View) -> SqlResult<Vec<BoundCheck>> {
     flat.all.iter().map(|one| check::bind_of_view(one, &flat.table.definition, &named)).collect()
 }
 
+/// Where a column of a view is stored.
+pub struct Followed {
+    /// What views on the way ask of new rows.
+    pub checks: Vec<Expr>,
+    /// Database and name of the table.
+    table: (Name, Name),
+    /// The table's column.
+    column: Name,
+    /// What the table, and the views on the way, go by: another table, or the same one once more, has others.
+    path: Vec<Name>,
+}
+
 /// Follows a column of a view to the table that it is stored in, and notes that it is used so, for whose
-/// rights each view goes by. What views on the way ask of new rows.
+/// rights each view goes by.
 pub fn follow(
     context: &PlanContext<'_>,
     view: &View,
     at: usize,
     (operation, wanted): (&str, Privileges),
-) -> SqlResult<Vec<Expr>> {
+) -> SqlResult<Followed> {
     let own = flat(context, view, operation)?.map(|flat| flat.checked);
     let column = view.definition.columns.get(at).map_or("", |column| &column.name);
     let fixed = || SqlError::column_not_updatable(column);
-    let inner = within(context, view, |context, query| {
+    let mut followed = within(context, view, |context, query| {
         let select = block(view, query, operation)?;
         let Some(SelectItem::Expr { expr: Expr::Column(name), .. }) = select.items.get(at) else {
             return Err(fixed());
@@ -176,14 +189,57 @@ pub fn follow(
             found = found.or(named(table).filter(meant));
         };
         select.from.iter().for_each(|table| merged::each(table, &mut look));
-        let (schema, table, _) = found.ok_or_else(fixed)?;
+        let (schema, table, known) = found.ok_or_else(fixed)?;
         context.uses.note((schema, table), &name.column, wanted, false);
-        let Some(inner) = context.dictionary.view(schema, table) else { return Ok(Vec::new()) };
+        let Some(inner) = context.dictionary.view(schema, table) else {
+            let (column, path) = (name.column.clone(), vec![known.into()]);
+            return Ok(Followed { checks: Vec::new(), table: (schema.into(), table.into()), column, path });
+        };
         let same = |one: &turnstile_catalog::dictionary::Column| one.name.eq_ignore_ascii_case(&name.column);
         let at = inner.definition.columns.iter().position(same).ok_or_else(fixed)?;
-        follow(context, &inner, at, (operation, wanted))
+        let mut followed = follow(context, &inner, at, (operation, wanted))?;
+        followed.path.push(known.into());
+        Ok(followed)
     })?;
-    Ok(own.unwrap_or(inner))
+    if let Some(checked) = own {
+        followed.checks = checked;
+    }
+    Ok(followed)
+}
+
+/// A view's columns, each with the column of the table that it is; None where it is none of that table's.
+pub type Places = Vec<(Name, Option<usize>)>;
+
+/// Of a view of several tables that one which columns of these names are stored in. Error 1393 if they are in
+/// several, 1471 if one of the view's columns is computed.
+pub fn one_of_several(
+    context: &PlanContext<'_>,
+    view: &View,
+    given: &[Name],
+) -> SqlResult<(Arc<Table>, Places, Vec<Expr>)> {
+    let definition = &view.definition;
+    let columns = definition.columns.iter().enumerate();
+    // What is used of it is noted when it is known.
+    let uses = Uses::default();
+    let unnoted = PlanContext { uses: &uses, ..*context };
+    let follow_one = |(at, _)| follow(&unnoted, view, at, ("INSERT", Privileges::INSERT));
+    let fixed = |_| SqlError::not_insertable_table(&definition.name);
+    let all = columns.map(follow_one).collect::<SqlResult<Vec<_>>>().map_err(fixed)?;
+    let names = || definition.columns.iter().map(|column| &column.name).zip(&all);
+    let is_given = |name: &Name| given.iter().any(|one| one.eq_ignore_ascii_case(name));
+    let mut wanted = names().filter(|(name, _)| is_given(name)).map(|(_, followed)| followed);
+    let unknown = || SqlError::unknown_column(given.first().map_or("", |name| name), "field list");
+    let first = wanted.next().ok_or_else(unknown)?;
+    if wanted.any(|other| other.path != first.path) {
+        return Err(SqlError::view_of_several_tables(&definition.schema, &definition.name));
+    }
+    let table = context.dictionary.table(&first.table.0, &first.table.1)?;
+    let place = |(name, followed): (&Name, &Followed)| {
+        let own = followed.path == first.path;
+        (name.clone(), own.then(|| table.column_position(&followed.column)).flatten())
+    };
+    let places = names().map(place).collect();
+    Ok((table, places, first.checks.clone()))
 }
 
 /// Notes that rows of the one table of a view are used so, for whose rights each view goes by.

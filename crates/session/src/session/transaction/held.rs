@@ -30,7 +30,7 @@ enum Look {
     /// It is held. Of a view: those of what its query reads are to be held too.
     Held(Option<Arc<View>>),
     /// It is closed.
-    Blocked(BlockedMetadataLock),
+    Blocked(Box<BlockedMetadataLock>),
 }
 
 /// How a statement uses a table.
@@ -44,7 +44,10 @@ struct Use {
 /// Takes the metadata locks of tables, to be held until the transaction ends, as far as that needs no wait:
 /// the first that does. The definition of a view stays as it is while its metadata lock is held, and with it
 /// the list of tables that the query reads.
-pub fn try_metadata_locks(session: &mut Session, tables: &[Used]) -> SqlResult<Option<BlockedMetadataLock>> {
+pub fn try_metadata_locks(
+    session: &mut Session,
+    tables: &[Used],
+) -> SqlResult<Option<Box<BlockedMetadataLock>>> {
     if session.table_locks.is_some() {
         // LOCK TABLES holds them.
         return Ok(None);
@@ -70,12 +73,13 @@ pub fn try_metadata_locks(session: &mut Session, tables: &[Used]) -> SqlResult<O
 }
 
 /// The same for what a view's query reads. What is not there any more is left out: planning tells of it.
+#[cold]
 fn try_view(
     session: &mut Session,
     view: &View,
     how: Use,
     seen: &mut Vec<FullName>,
-) -> SqlResult<Option<BlockedMetadataLock>> {
+) -> SqlResult<Option<Box<BlockedMetadataLock>>> {
     for name in &view.definition.reads {
         let (schema, table) = (&*name.0, &*name.1);
         let known = session.db.dictionary().has(schema, table);
@@ -96,6 +100,7 @@ fn try_view(
     Ok(None)
 }
 
+#[inline]
 fn try_hold(session: &mut Session, (schema, name): (&str, &str), how: Use) -> SqlResult<Look> {
     let Use { mode, views } = how;
     loop {
@@ -111,7 +116,7 @@ fn try_hold(session: &mut Session, (schema, name): (&str, &str), how: Use) -> Sq
         }
         let reads = held.is_some();
         let Some(hold) = named.mdl().try_enter(mode, reads) else {
-            return Ok(Look::Blocked(BlockedMetadataLock { named, mode, reads, views }));
+            return Ok(Look::Blocked(Box::new(BlockedMetadataLock { named, mode, reads, views })));
         };
         // Who replaced the table noted that before it released the metadata lock.
         let known = session.db.dictionary().version() == version;
