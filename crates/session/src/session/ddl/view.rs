@@ -23,6 +23,7 @@ use crate::plan::change::check_option_holds;
 use crate::plan::parameters::Parameters;
 use crate::plan::uses::Uses;
 use crate::plan::{PlanContext, QueryPlan, is_mergeable, is_updatable, plan_query, query_of_view};
+use crate::pulse;
 use crate::session::{rights, statement, transaction};
 use crate::used_tables::of_statement;
 use crate::value::Value;
@@ -30,6 +31,9 @@ use crate::virtual_table::VirtualTable;
 pub(in crate::session) use refresh::{columns_now, refresh};
 use turnstile_engine::ids::TxnId;
 use turnstile_engine::session_status::WaitingFor;
+
+/// Columns that a view may have, MySQL's limit.
+const COLUMNS_MAX: usize = 4096;
 
 /// CREATE VIEW and ALTER VIEW.
 pub(super) async fn create_view(session: &mut Session, create: &CreateView) -> SqlResult<()> {
@@ -139,8 +143,8 @@ fn define(
     old: Option<&View>,
 ) -> SqlResult<ViewDefinition> {
     let uses = Uses::default();
-    let Kept { text, query, columns, updatable } =
-        statement::with_eval(session, &[], |eval| keep(session, create, (schema, eval), &uses))?;
+    let kept = || statement::with_eval(session, &[], |eval| keep(session, create, (schema, eval), &uses));
+    let Kept { text, query, columns, updatable } = pulse::watched(session.interrupt.clone(), kept)??;
     if let Some(denied) = rights::denied_of(session, &uses.list()) {
         return Err(denied);
     }
@@ -211,6 +215,9 @@ fn keep(
         .map_err(|error| rights::denied_before(session, uses).unwrap_or(error))?;
     if !create.columns.is_empty() && create.columns.len() != planned.columns().len() {
         return Err(SqlError::view_columns_mismatch());
+    }
+    if planned.columns().len() > COLUMNS_MAX {
+        return Err(SqlError::too_many_columns());
     }
     // What is planned and written again reads nothing more.
     let noted = Uses::default();

@@ -9,10 +9,12 @@ use super::{FullName, name_of};
 use crate::ast::{AlterAction, Statement, TableName};
 use crate::dictionary::{Column, View, ViewDefinition};
 use crate::error::SqlResult;
+use crate::expr::EvalContext;
 use crate::mdl::Mode;
 use crate::plan::parameters::Parameters;
 use crate::plan::uses::Uses;
 use crate::plan::{plan_query, within_view};
+use crate::pulse;
 use crate::session::{ddl, statement};
 
 /// Views over views that are looked at after one statement.
@@ -20,7 +22,7 @@ const ROUNDS_MAX: usize = 64;
 
 /// The columns of a view's query as it is now. Error 1356 if it names what is not there.
 pub(in crate::session) fn columns_now(session: &Session, view: &View) -> SqlResult<Vec<Column>> {
-    statement::with_eval(session, &[], |eval| {
+    let planned = |eval: &EvalContext<'_>| {
         let (uses, parameters) = (Uses::default(), Parameters::literals());
         let context = statement::plan_context(session, None, eval, &uses, &parameters, false);
         within_view(&context, view, |context, query| {
@@ -31,7 +33,8 @@ pub(in crate::session) fn columns_now(session: &Session, view: &View) -> SqlResu
             }
             Ok(columns)
         })
-    })
+    };
+    pulse::watched(session.interrupt.clone(), || statement::with_eval(session, &[], planned))?
 }
 
 /// The tables and views that a statement has made, or made others of.
