@@ -142,12 +142,8 @@ const FORBIDDEN: [&str; 9] = [
     "ANALYZE TABLE t0, t1, t2",
 ];
 
-fn ways(
-    client: &mut Client,
-    rng: &mut Rng,
-    schema: &Schema,
-    outcome: &mut Outcome,
-) -> Result<Option<String>, ClientError> {
+/// A statement that may be run in many ways.
+fn statement_of_ways(rng: &mut Rng, schema: &Schema) -> String {
     let (from, list, condition) = Maker::row_by_row(rng, schema).select_parts();
     let (inner_from, _, inner) = Maker::row_by_row(rng, schema).select_parts();
     let tables = &schema.tables;
@@ -155,7 +151,7 @@ fn ways(
     let column = |rng: &mut Rng, table: &super::schema::Table| {
         table.columns[rng.index(table.columns.len())].name.clone()
     };
-    let statement = match rng.index(4) {
+    match rng.index(5) {
         0 => format!("SELECT {list} FROM {from} WHERE {condition}"),
         1 => format!(
             "SELECT {list} FROM {from} WHERE ({condition}) IS NOT FALSE AND 1 IN (SELECT 1 FROM {inner_from} WHERE {inner})"
@@ -178,6 +174,7 @@ fn ways(
                 one.name
             )
         }
+        3 => groups_asked_for(rng, (one, other), &column),
         _ => {
             let (a, b) = (column(rng, one), column(rng, other));
             let key = column(rng, one);
@@ -190,7 +187,51 @@ fn ways(
                 rng.index(4)
             )
         }
-    };
+    }
+}
+
+/// Groups of a derived table, some of which are asked for.
+fn groups_asked_for(
+    rng: &mut Rng,
+    (one, other): (&super::schema::Table, &super::schema::Table),
+    column: &dyn Fn(&mut Rng, &super::schema::Table) -> String,
+) -> String {
+    let (a, b, c) = (column(rng, one), column(rng, other), column(rng, other));
+    let kind = ["JOIN", "LEFT JOIN", "RIGHT JOIN"][rng.index(3)];
+    let inner = [
+        format!(
+            "SELECT y.{b} AS k, y.{c} AS v, COUNT(*) AS n FROM {} AS y GROUP BY y.{b}, y.{c}",
+            other.name
+        ),
+        format!("SELECT DISTINCT y.{b} AS k, y.{c} AS v FROM {} AS y ORDER BY 1", other.name),
+        format!(
+            "SELECT {b} AS k, {b} AS v, MAX({c}) AS n FROM {} GROUP BY {b} HAVING n IS NOT NULL",
+            other.name
+        ),
+    ];
+    let literal = ["1", "'a'", "-1", "'2024-01-01'", "0.5"][rng.index(5)];
+    let asked = [
+        format!("d.k = {literal}"),
+        format!("d.k > {literal} AND d.v IS NOT NULL"),
+        format!("d.v IN ({literal}, 2)"),
+        format!("d.k BETWEEN 0 AND {literal} OR d.v = 1"),
+        "d.k IS NULL".to_string(),
+    ];
+    format!(
+        "SELECT x.id, d.* FROM {} AS x {kind} ({}) AS d ON x.{a} = d.k WHERE {}",
+        one.name,
+        inner[rng.index(3)],
+        asked[rng.index(5)]
+    )
+}
+
+fn ways(
+    client: &mut Client,
+    rng: &mut Rng,
+    schema: &Schema,
+    outcome: &mut Outcome,
+) -> Result<Option<String>, ClientError> {
+    let statement = statement_of_ways(rng, schema);
     let Some(rows) = ask(client, &statement, outcome)? else { return Ok(None) };
     for forbids in FORBIDDEN {
         given(client, forbids)?;

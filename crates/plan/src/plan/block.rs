@@ -20,6 +20,7 @@ use super::estimate::Dives;
 use super::from::joined_by::JoinedBy;
 use super::from::view::Viewing;
 use super::parameters::Parameters;
+use super::pushed::whole::Wanted;
 use super::query::{Aggregate, CommonPlan, Filter, Subquery, placed_at};
 use super::rollup;
 use super::scope::{Outside, Scope};
@@ -105,6 +106,8 @@ pub struct Block<'a, 'p> {
     pub seen_aggregates: Seen<FunctionCall, Typed>,
     /// Derived tables are merged into the block: it is no change's.
     pub merges: bool,
+    /// What it asks of the tables that it reads as a whole.
+    pub wanted: Wanted,
     /// Views are merged into the block.
     pub merges_views: bool,
     /// What is read of FROM now is the optional side of an outer join.
@@ -141,6 +144,7 @@ impl<'a, 'p> Block<'a, 'p> {
             inserted_base: None,
             merges: false,
             merges_views: false,
+            wanted: Wanted::default(),
             reads_optional: false,
             joined_by: JoinedBy::default(),
             windows: Windows::default(),

@@ -17,6 +17,7 @@ use turnstile_values::mixing::Traits;
 use super::block::Block;
 use super::grouping::{self, Facts};
 use super::json_table::{self, JsonTable};
+use super::pushed::whole;
 use super::query::{CommonRows, OrderKey, QueryPlan};
 use super::scope::{Reach, ScopeColumn, ScopeTable, TableId};
 use super::steps::Condition;
@@ -264,6 +265,7 @@ fn derived(
     if !lateral && let Some(joined) = merged::merge(block, block.context, &wanted)? {
         return Ok(joined);
     }
+    let query = &*whole::narrowed(block, query, alias, names);
     let mut plan = block.plan_inner(query, if lateral { Reach::Inside } else { Reach::Beyond })?;
     if !is_plain_view(query) {
         plan.keep_all_digits();

@@ -5,6 +5,8 @@
 //! column of a table there, where the query inside keeps each row that passes as it is: no groups, no LIMIT.
 //! It stands on the side of outer joins that is kept, so that a row without it has no place in the result.
 
+pub mod whole;
+
 use std::borrow::Cow;
 
 use turnstile_syntax::ast::{

@@ -18,6 +18,7 @@ use super::block::{Block, PlanContext};
 use super::from::joined_by::JoinedBy;
 use super::inner::exists;
 use super::point::PointShape;
+use super::pushed::whole::Wanted;
 use super::query::{Filter, GroupPlan, JoinStep, LimitPlan, SelectPlan};
 use super::scope::{AggregateUse, Outside};
 use super::steps::{Condition, Locking, Planned, StepPlanner, join_queries};
@@ -48,8 +49,8 @@ pub fn plan(
     parent: Option<Outside<'_>>,
 ) -> SqlResult<SelectPlan> {
     windows::check_count(select, around.order_by)?;
-    let mut block = begun(context, select, parent);
     let asked = pushed::inside(context, select);
+    let mut block = begun(context, select, asked.condition.as_deref(), parent);
     let mut joined = from::read(&mut block, &asked.from)?;
     let given = std::mem::take(&mut joined.order);
     let items = expand(&block, &select.items)?;
@@ -129,6 +130,7 @@ fn takes_order(context: &PlanContext<'_>, select: &ast::Select, around: Around<'
 fn begun<'a, 'p>(
     context: &'a PlanContext<'a>,
     select: &ast::Select,
+    condition: Option<&ast::Expr>,
     parent: Option<Outside<'p>>,
 ) -> Block<'a, 'p>
 where
@@ -139,6 +141,7 @@ where
     block.merges_views = context.ways.merges_derived && !select.with_rollup;
     block.merges = block.merges_views && !context.changes;
     block.joined_by = JoinedBy::of(context, select);
+    block.wanted = Wanted::of(select, condition);
     block.windows.named = select.windows.clone();
     block.takes_windows = true;
     block

@@ -9,7 +9,7 @@ use super::{block_on, run, session};
 /// 20,000 orders, oldest first. Some 18,000 wait (status 4), the last five are
 /// returned (7), the others are done; each of 1,000 users has 20.
 /// Stock is kept by warehouse and item; of each text of a page there is one.
-const SHOP: [&str; 13] = [
+const SHOP: [&str; 15] = [
     "CREATE TABLE n (i INT PRIMARY KEY)",
     "INSERT INTO n WITH RECURSIVE c AS (SELECT 0 AS i UNION ALL SELECT i + 1 FROM c WHERE i < 199) SELECT i FROM c",
     "CREATE TABLE orders (id INT PRIMARY KEY, status TINYINT NOT NULL, user_id INT NOT NULL, created DATETIME NOT NULL, \
@@ -24,6 +24,8 @@ const SHOP: [&str; 13] = [
     "CREATE TABLE titled (id INT PRIMARY KEY, kind INT, title VARCHAR(40), KEY (kind, title), KEY (title(6)))",
     "INSERT INTO titled SELECT id, kind, title FROM posts",
     "CREATE VIEW waiting AS SELECT id, user_id, note, created, id + 1 AS next FROM orders WHERE status = 4",
+    "CREATE VIEW by_user AS SELECT user_id, COUNT(*) AS n, MAX(created) AS last FROM orders GROUP BY user_id",
+    "CREATE VIEW kinds AS SELECT DISTINCT kind, at FROM posts",
     "CREATE VIEW queue AS SELECT id, user_id FROM orders WHERE status = 4 ORDER BY created",
     "CREATE VIEW told AS SELECT w.id, w.note, p.title FROM waiting AS w JOIN posts AS p ON p.id = w.id",
 ];
@@ -64,7 +66,7 @@ const CHANGES: [(&str, u64); 18] = [
 ];
 
 /// A read, and how many rows it may look at.
-const READS: [(&str, u64); 24] = [
+const READS: [(&str, u64); 28] = [
     ("SELECT id FROM orders WHERE status = 4 ORDER BY created LIMIT 5", 10),
     ("SELECT note FROM orders WHERE status = 4 AND user_id = 28", 21),
     ("SELECT quantity FROM stock WHERE (w, i) IN ((1, 2), (3, 4), (5, 6))", 6),
@@ -84,6 +86,13 @@ const READS: [(&str, u64); 24] = [
     ("SELECT title FROM told WHERE id = 17", 3),
     ("SELECT id FROM queue WHERE user_id = 28", 21),
     ("SELECT id FROM queue LIMIT 3", 10),
+    ("SELECT n FROM by_user WHERE user_id = 28", 22),
+    ("SELECT d.n FROM by_user AS d JOIN n ON n.i = d.user_id WHERE d.user_id IN (28, 29)", 70),
+    ("SELECT at FROM kinds WHERE kind = 1 AND at > 9990", 10),
+    (
+        "SELECT n FROM (SELECT user_id AS u, COUNT(*) AS n FROM orders GROUP BY user_id HAVING n > 1) AS d WHERE u = 28",
+        22,
+    ),
     // Queries in queries.
     ("SELECT note FROM orders WHERE user_id IN (SELECT i FROM n WHERE i < 3)", 130),
     ("SELECT d.note FROM (SELECT * FROM orders) AS d WHERE d.user_id = 28 AND d.status = 4", 21),

@@ -17,6 +17,7 @@ use turnstile_syntax::walk;
 use turnstile_values::error::{ErrorKind, SqlError, SqlResult};
 
 use super::super::block::{Block, PlanContext};
+use super::super::pushed::whole;
 use super::super::scope::Reach;
 use super::super::uses::{Uses, ViewUse};
 use super::{Joined, from_plan, merged};
@@ -136,6 +137,7 @@ pub fn read(block: &mut Block<'_, '_>, factor: &TableFactor, view: &Arc<View>) -
         let joined = match merged {
             Some(joined) => joined,
             None => {
+                let query = &*whole::narrowed(block, query, alias, names);
                 let mut plan = super::super::plan_query(context, query, None)?;
                 if !super::is_plain_view(query) {
                     plan.keep_all_digits();

@@ -9,6 +9,7 @@ use turnstile_values::sink::ColumnMeta;
 use super::super::block::Block;
 use super::super::from::{self, Pending, merged};
 use super::super::grouping::{self, Facts};
+use super::super::pushed::whole::Wanted;
 use super::super::query::OrderKey;
 use super::super::scope::AggregateUse;
 use super::super::steps::Condition;
@@ -42,6 +43,7 @@ pub fn view(
     optional: bool,
 ) -> SqlResult<Option<View>> {
     let asked = pushed::inside(block.context, select);
+    block.wanted = Wanted::of(select, asked.condition.as_deref());
     let mut joined = from::read(block, &asked.from)?;
     let items = expand(block, &select.items)?;
     let of_table = |expr: &ast::Expr| match expr {

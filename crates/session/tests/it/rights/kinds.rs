@@ -197,6 +197,7 @@ pub(super) const DENIED: &[(&str, u16)] = &[
     ("SHOW CREATE DATABASE shop", 1044),
     ("SHOW CREATE USER root@localhost", 1044),
     ("SHOW CREATE VIEW shop.t", 1142),
+    ("SHOW CREATE FUNCTION shop.f", 1044),
     ("SHOW GRANTS FOR root@localhost", 1142),
     ("SHOW ENGINE INNODB STATUS", 1227),
     ("SHOW ENGINE INNODB MUTEX", 1227),
