@@ -107,6 +107,7 @@ const STATEMENTS: &[&str] = &[
     "RENAME TABLE t TO u",
     "TRUNCATE u",
     "DROP TABLE u",
+    "CREATE VIEW v AS SELECT 1",
     "DROP VIEW IF EXISTS v",
     "DROP TRIGGER IF EXISTS g",
     "DROP EVENT IF EXISTS e",

@@ -237,6 +237,16 @@ impl Dictionary {
         views.filter(reads).cloned().collect()
     }
 
+    /// The accounts that views are read for, each once.
+    pub fn definers(&self) -> Vec<Definer> {
+        let mut found: BTreeSet<(Box<str>, Box<str>)> = BTreeSet::new();
+        for view in self.contents.read().schemas.values().flat_map(|schema| schema.views.values()) {
+            let Definer { user, host } = &view.definition.definer;
+            found.insert((user.clone(), host.clone()));
+        }
+        found.into_iter().map(|(user, host)| Definer { user, host }).collect()
+    }
+
     /// All views of a database by name.
     pub fn views(&self, schema: &str) -> Vec<Arc<View>> {
         let contents = self.contents.read();

@@ -323,6 +323,8 @@ errors! {
     no_default_in_view(database, view) = 1423 b"HY000" "Field of view '{database}.{view}' underlying table doesn't have a default value";
     replaced_row_not_in_view() = 3059 b"HY000" "REPLACE cannot be executed as it requires deleting rows that are not in the view";
     view_changes_schema(from, to) = 1450 b"HY000" "Changing schema from '{from}' to '{to}' is not allowed.";
+    account_was_definer(account) = 4005 b"HY000" "User {account} is referenced as a definer account in a view.";
+    account_is_definer(operation, account) = 4006 b"HY000" "Operation {operation} failed for {account} as it is referenced as a definer account in a view.";
     no_such_definer(user, host) = 1449 b"HY000" "The user specified as a definer ('{user}'@'{host}') does not exist";
     view_recursion(database, view) = 1462 b"HY000" "`{database}`.`{view}` contains view recursion";
     not_insertable_table(table) = 1471 b"HY000" "The target table {table} of the INSERT is not insertable-into";

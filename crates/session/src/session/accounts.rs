@@ -1,5 +1,6 @@
 //! CREATE USER and the like, SET PASSWORD. GRANT and REVOKE are in `grant.rs`.
 
+mod definers;
 mod grant;
 pub(super) mod role_statements;
 mod staged;
@@ -11,6 +12,7 @@ use crate::accounts::{Account, AccountName, Plugin};
 use crate::ast::{Authentication, Statement, UserName, UserSpec, UserStatement};
 use crate::error::{SqlError, SqlResult};
 use crate::session::{ddl, rights};
+use definers::check_definers;
 
 pub(super) fn failed(command: &str, names: &[String]) -> SqlError {
     SqlError::operation_failed(command, names.join(","))
@@ -42,6 +44,10 @@ pub(crate) async fn account_statement(session: &mut Session, statement: &Stateme
 
 async fn create_or_alter(session: &mut Session, user: &UserStatement) -> SqlResult<()> {
     let command = if user.alter { "ALTER USER" } else { "CREATE USER" };
+    if !user.alter {
+        let names: Vec<_> = user.users.iter().map(|spec| account_named(session, &spec.name)).collect();
+        check_definers(session, &names, command)?;
+    }
     let (mut staged, mut wrong) = (staged::stage(session).await?, Vec::new());
     for spec in &user.users {
         staged::pace(session, &mut staged).await?;
@@ -75,10 +81,13 @@ async fn create_or_alter(session: &mut Session, user: &UserStatement) -> SqlResu
 async fn drop_users(session: &mut Session, users: &[UserName], if_exists: bool) -> SqlResult<()> {
     let staged = staged::stage(session).await?;
     let names = grant::accounts_named(session, users);
+    check_definers(session, &names, "DROP USER")?;
     role_statements::drop_accounts(session, staged, "DROP USER", &names, if_exists).await
 }
 
 async fn rename_users(session: &mut Session, pairs: &[(UserName, UserName)]) -> SqlResult<()> {
+    let names = pairs.iter().flat_map(|(old, new)| [old, new]).map(|name| account_named(session, name));
+    check_definers(session, &names.collect::<Vec<_>>(), "RENAME USER")?;
     let mut staged = staged::stage(session).await?;
     // A role that somebody holds is not renamed, so this stays as it is.
     let (held, mut gone) = (staged::held_by_somebody(session, &mut staged).await?, BTreeSet::new());

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use turnstile_sys::relief;
 
+use super::definers::check_definers;
 use super::staged::Staged;
 use super::{failed, quoted};
 use crate::accounts::{Account, AccountName};
@@ -58,6 +59,7 @@ pub(super) async fn role_statement(session: &mut Session, statement: &RoleStatem
 async fn create_roles(session: &mut Session, roles: &[UserName], if_not_exists: bool) -> SqlResult<()> {
     let mut staged = staged::stage(session).await?;
     let mut wrong = Vec::new();
+    check_definers(session, &grant::accounts_named(session, roles), "CREATE ROLE")?;
     for name in grant::accounts_named(session, roles) {
         staged::pace(session, &mut staged).await?;
         if name.user.is_empty() {
@@ -90,6 +92,7 @@ async fn drop_roles(session: &mut Session, roles: &[UserName], if_exists: bool) 
     if found.any(|account| !account.locked) {
         rights::ask_for_create_user(session)?;
     }
+    check_definers(session, &names, "DROP ROLE")?;
     drop_accounts(session, staged, "DROP ROLE", &names, if_exists).await
 }
 
