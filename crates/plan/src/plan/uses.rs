@@ -48,10 +48,24 @@ pub struct ViewUse {
 }
 
 impl ViewUse {
-    /// What was noted of a view's query.
-    pub fn new(named: (Box<str>, Box<str>), asker: Option<Definer>, uses: &Uses) -> ViewUse {
-        let tables = uses.found.borrow().iter().map(TableUse::settled).collect();
-        ViewUse { named, asker, tables }
+    /// Notes what the same view uses for the same rights in another place.
+    fn add(&mut self, tables: Vec<TableUse>) {
+        for table in tables {
+            let of = (&*table.schema, &*table.table);
+            let at = entry(&mut self.tables, of);
+            self.tables[at].wanted = self.tables[at].wanted.with(table.wanted);
+            for ColumnUse { name, wanted, unnamed } in &table.columns {
+                note(&mut self.tables, of, name, *wanted, *unnamed);
+            }
+        }
+    }
+
+    fn settled(&self) -> ViewUse {
+        ViewUse {
+            named: self.named.clone(),
+            asker: self.asker.clone(),
+            tables: self.tables.iter().map(TableUse::settled).collect(),
+        }
     }
 }
 
@@ -59,7 +73,7 @@ impl ViewUse {
 #[derive(Debug, Default)]
 pub struct Uses {
     found: RefCell<Vec<TableUse>>,
-    /// What views use.
+    /// What views use, each with its asker once.
     views: RefCell<Vec<ViewUse>>,
     /// Whether names that mean nothing were looked for: that counts only if the statement cannot be planned.
     sought: RefCell<Vec<TableUse>>,
@@ -88,10 +102,15 @@ impl Uses {
     }
 
     /// Notes what a view uses, and what the views that it reads do.
-    pub fn note_view(&self, view: ViewUse, inside: Uses) {
+    pub fn note_view(&self, named: (Box<str>, Box<str>), asker: Option<Definer>, inside: Uses) {
         let mut views = self.views.borrow_mut();
-        views.push(view);
-        views.append(&mut inside.views.into_inner());
+        let own = ViewUse { named, asker, tables: inside.found.into_inner() };
+        for one in std::iter::once(own).chain(inside.views.into_inner()) {
+            match views.iter_mut().find(|known| known.named == one.named && known.asker == one.asker) {
+                Some(known) => known.add(one.tables),
+                None => views.push(one),
+            }
+        }
     }
 
     /// All that was noted.
@@ -99,7 +118,7 @@ impl Uses {
         static NUMBERS: AtomicU64 = AtomicU64::new(1);
         UseList {
             tables: self.found.borrow().iter().map(TableUse::settled).collect(),
-            views: self.views.borrow().iter().cloned().collect(),
+            views: self.views.borrow().iter().map(ViewUse::settled).collect(),
             number: NUMBERS.fetch_add(1, Ordering::Relaxed),
         }
     }

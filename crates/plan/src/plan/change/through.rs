@@ -141,9 +141,12 @@ pub fn check_option_holds(context: &PlanContext<'_>, view: &View) -> SqlResult<(
     if view.definition.check.is_none() {
         return Ok(());
     }
-    let several = || SqlError::not_supported_yet("WITH CHECK OPTION of a view of several tables");
-    let flat = flat(context, view, "UPDATE")?.ok_or_else(several)?;
+    let flat = flat(context, view, "UPDATE")?.ok_or_else(check_of_several)?;
     checked(flat.table, &flat.checked, view).map(drop)
+}
+
+fn check_of_several() -> SqlError {
+    SqlError::not_supported_yet("WITH CHECK OPTION of a view of several tables")
 }
 
 /// The conditions that rows of a view meet, over its table: all of them, option or not.
@@ -176,6 +179,10 @@ pub fn follow(
     (operation, wanted): (&str, Privileges),
 ) -> SqlResult<Followed> {
     let own = flat(context, view, operation)?.map(|flat| flat.checked);
+    // It was made over one table, and what it reads has since become a view of several.
+    if own.is_none() && view.definition.check.is_some() {
+        return Err(check_of_several());
+    }
     let column = view.definition.columns.get(at).map_or("", |column| &column.name);
     let fixed = || SqlError::column_not_updatable(column);
     let mut followed = within(context, view, |context, query| {

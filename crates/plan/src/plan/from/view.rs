@@ -1,6 +1,6 @@
 //! Views in FROM: a view is read as a derived table is, merged into who reads it where that can be. What its
-//! query names was settled when it was made, so it sees no name of the block around, no query of WITH and no
-//! current database.
+//! query names was settled when it was made, so it sees no name of the block around and no query of WITH; its
+//! own database is the current one there.
 //!
 //! Whose rights are asked for what the query reads is the view's to say (`uses.rs`); what goes wrong with its
 //! names is told as the view being invalid (1356), and no more: who reads it need not know what is in it.
@@ -19,7 +19,7 @@ use turnstile_values::error::{ErrorKind, SqlError, SqlResult};
 use super::super::block::{Block, PlanContext};
 use super::super::pushed::whole;
 use super::super::scope::Reach;
-use super::super::uses::{Uses, ViewUse};
+use super::super::uses::Uses;
 use super::{Joined, from_plan, merged};
 use crate::plan::with;
 
@@ -118,7 +118,7 @@ pub fn within<T>(
     let made = with(&inside, query).map_err(|error| viewing.told(error))?;
     let definition = &viewing.named().definition;
     let named = (definition.schema.clone(), definition.name.clone());
-    context.uses.note_view(ViewUse::new(named, viewing.asker.cloned(), &uses), uses);
+    context.uses.note_view(named, viewing.asker.cloned(), uses);
     Ok(made)
 }
 
