@@ -198,6 +198,12 @@ impl MetadataLock {
         Ok(hold)
     }
 
+    /// Takes the metadata lock `Exclusive` without waiting: only if nobody else has it in any way.
+    pub fn try_lock(self: &Arc<MetadataLock>) -> Option<Hold> {
+        let hold = self.try_announce(Mode::Exclusive)?;
+        (self.word.load(Ordering::Acquire) == EXCLUSIVE).then_some(hold)
+    }
+
     /// Takes the metadata lock of a lock that users have named, which nobody enters. Whether it `may` is
     /// asked at each attempt; [`MetadataLock::wake`] makes all who wait try again.
     pub async fn lock_for_user(

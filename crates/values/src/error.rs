@@ -320,7 +320,6 @@ errors! {
     view_of_several_tables(database, view) = 1393 b"HY000" "Can not modify more than one base table through a join view '{database}.{view}'";
     view_join_without_columns(database, view) = 1394 b"HY000" "Can not insert into join view '{database}.{view}' without fields list";
     view_join_not_deletable(database, view) = 1395 b"HY000" "Can not delete from join view '{database}.{view}'";
-    no_default_in_view(database, view) = 1423 b"HY000" "Field of view '{database}.{view}' underlying table doesn't have a default value";
     replaced_row_not_in_view() = 3059 b"HY000" "REPLACE cannot be executed as it requires deleting rows that are not in the view";
     view_changes_schema(from, to) = 1450 b"HY000" "Changing schema from '{from}' to '{to}' is not allowed.";
     account_was_definer(account) = 4005 b"HY000" "User {account} is referenced as a definer account in a view.";

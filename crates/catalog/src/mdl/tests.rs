@@ -38,6 +38,23 @@ fn exclusive_waits_for_holders_and_turns_newcomers_away() {
 }
 
 #[test]
+fn exclusive_without_waiting_takes_what_nobody_has() {
+    let mdl = Arc::new(MetadataLock::default());
+    for mode in [Mode::Read, Mode::Write] {
+        let holder = try_shared(&mdl, mode).unwrap();
+        assert!(mdl.try_lock().is_none());
+        // The attempt has left nothing behind.
+        assert!(try_shared(&mdl, mode).is_some());
+        drop(holder);
+    }
+    let hold = mdl.try_lock().unwrap();
+    assert!(mdl.try_lock().is_none());
+    assert!(try_shared(&mdl, Mode::Read).is_none());
+    drop(hold);
+    assert!(try_shared(&mdl, Mode::Read).is_some());
+}
+
+#[test]
 fn a_wait_ends_with_its_time() {
     let (mdl, waits) = (Arc::new(MetadataLock::default()), MetadataWaits::default());
     let _reader = try_shared(&mdl, Mode::Read).unwrap();

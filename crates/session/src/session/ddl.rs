@@ -80,7 +80,7 @@ pub(super) async fn definition_statement(
     let outcome = define(session, statement, params).await;
     session.defining.clear();
     if outcome.is_ok() {
-        view::refresh(session, statement).await?;
+        view::refresh(session, statement).await;
     }
     outcome.map_err(|error| match defined_table(statement) {
         Some(table) => error.of_table(table),

@@ -47,6 +47,21 @@ pub(super) async fn claim(session: &mut Session, mut claims: Vec<Claim>, holds: 
     Ok(())
 }
 
+/// The same without waiting; false, with nothing more held, if somebody else has one of them.
+pub(super) fn claim_now(session: &mut Session, mut claims: Vec<Claim>) -> bool {
+    in_order(&mut claims);
+    let take = |(name, mode): &Claim| {
+        let mdl = session.db.names().mdl(name);
+        match mode {
+            Mode::Exclusive => mdl.try_lock(),
+            mode => mdl.try_enter(*mode, false),
+        }
+    };
+    let Some(mut claimed) = claims.iter().map(take).collect::<Option<Vec<Hold>>>() else { return false };
+    session.defining.append(&mut claimed);
+    true
+}
+
 /// Holds the names of a new table's constraints, and finds that no other table has them: errors 3822 and
 /// 1826.
 pub(super) async fn claim_constraints(

@@ -12,9 +12,9 @@ use std::sync::Arc;
 use super::super::Session;
 use super::{claim, create_select, schema_of, unless};
 use crate::accounts::AccountName;
-use crate::ast::{CreateView, Query, Statement, TableName, ViewAlgorithm, ViewChange};
-use crate::definition::now_seconds;
-use crate::dictionary::{Definer, Named, TableName as FullName, View, ViewDefinition};
+use crate::ast::{CreateView, Name, Query, Statement, TableName, ViewAlgorithm, ViewChange};
+use crate::definition::{limit, now_seconds};
+use crate::dictionary::{Column, Definer, Named, TableName as FullName, View, ViewDefinition};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{EvalContext, WarningLevel};
 use crate::expression_text::{parse_query, query_text};
@@ -45,6 +45,7 @@ pub(super) async fn create_view(session: &mut Session, create: &CreateView) -> S
     if !create.query.into.is_empty() {
         return Err(SqlError::view_into());
     }
+    limit::table_name(name)?;
     super::no_tables_locked(session)?;
     claim::claim(session, claim::new_table(&schema, name), &[]).await?;
     let old = match look_at_name(session, create, &schema)? {
@@ -199,7 +200,7 @@ struct Kept {
     text: Box<str>,
     /// As it comes from the text.
     query: Query,
-    columns: Vec<crate::dictionary::Column>,
+    columns: Vec<Column>,
     updatable: bool,
 }
 
@@ -231,17 +232,29 @@ fn keep(
     if !same_columns(&planned, &second) {
         return Err(cannot_be_kept());
     }
-    let mut columns = create_select::selected_columns(session, &second, &query, (Some(schema), eval))?;
-    for (column, name) in columns.iter_mut().zip(&create.columns) {
-        column.name = name.clone();
-    }
+    let columns = columns_of(session, (&second, &query), &create.columns, (Some(schema), eval))?;
     for (nth, column) in columns.iter().enumerate() {
+        limit::new_column_name(&column.name)?;
         if columns[..nth].iter().any(|one| one.name.eq_ignore_ascii_case(&column.name)) {
             return Err(SqlError::duplicate_column(&column.name));
         }
     }
     let updatable = is_updatable(&context, &query);
     Ok(Kept { text: text.into(), query, columns, updatable })
+}
+
+/// The columns that a view of a query has, under the names that it gives them or else the query's.
+fn columns_of(
+    session: &Session,
+    (plan, query): (&QueryPlan, &Query),
+    names: &[Name],
+    within: (Option<&str>, &EvalContext<'_>),
+) -> SqlResult<Vec<Column>> {
+    let mut columns = create_select::selected_columns(session, plan, query, within)?;
+    for (nth, (column, meta)) in columns.iter_mut().zip(plan.columns().iter()).enumerate() {
+        column.name = names.get(nth).unwrap_or(&meta.name).clone();
+    }
+    Ok(columns)
 }
 
 fn cannot_be_kept() -> SqlError {

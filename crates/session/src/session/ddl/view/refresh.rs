@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use super::super::super::Session;
-use super::super::{claim, create_select};
-use super::{FullName, name_of};
+use super::super::claim;
+use super::{FullName, columns_of, name_of};
 use crate::ast::{AlterAction, Statement, TableName};
 use crate::dictionary::{Column, View, ViewDefinition};
 use crate::error::SqlResult;
@@ -27,11 +27,7 @@ pub(in crate::session) fn columns_now(session: &Session, view: &View) -> SqlResu
         let context = statement::plan_context(session, None, eval, &uses, &parameters, false);
         within_view(&context, view, |context, query| {
             let plan = plan_query(context, query, None)?;
-            let mut columns = create_select::selected_columns(session, &plan, query, (context.schema, eval))?;
-            for (column, name) in columns.iter_mut().zip(&view.names) {
-                column.name = name.clone();
-            }
-            Ok(columns)
+            columns_of(session, (&plan, query), &view.names, (context.schema, eval))
         })
     };
     pulse::watched(session.interrupt.clone(), || statement::with_eval(session, &[], planned))?
@@ -58,8 +54,9 @@ fn changed(session: &Session, statement: &Statement) -> Vec<FullName> {
 }
 
 /// Keeps the new columns of the views that read what a statement has changed, and of those that read these.
-/// Nothing waits for it: what somebody else is defining is left as it is.
-pub(in crate::session) async fn refresh(session: &mut Session, statement: &Statement) -> SqlResult<()> {
+/// The statement is done and stays so: this waits for nobody and fails for nothing. What somebody else is
+/// defining is left as it is, and an engine that cannot write tells the next statement.
+pub(in crate::session) async fn refresh(session: &mut Session, statement: &Statement) {
     let mut names = changed(session, statement);
     for _ in 0..ROUNDS_MAX {
         let views = match names.is_empty() {
@@ -68,20 +65,21 @@ pub(in crate::session) async fn refresh(session: &mut Session, statement: &State
         };
         names.clear();
         for view in views {
-            let Some(pass) = session.db.definitions().try_enter(Mode::Write, false) else { return Ok(()) };
+            let Some(pass) = session.db.definitions().try_enter(Mode::Write, false) else { return };
             session.defining.push(pass);
             let kept = keep(session, &view).await;
             session.defining.clear();
-            names.extend(kept?.then(|| name_of(&view)));
+            names.extend(kept.unwrap_or(false).then(|| name_of(&view)));
         }
     }
-    Ok(())
 }
 
-/// Keeps the new columns of a view; false if they are the old ones, or it is read by nobody now.
+/// Keeps the new columns of a view; false if they are the old ones, or somebody else has its name.
 async fn keep(session: &mut Session, view: &View) -> SqlResult<bool> {
     let (schema, name) = name_of(view);
-    claim::claim(session, claim::new_table(&schema, &name), &[]).await?;
+    if !claim::claim_now(session, claim::new_table(&schema, &name)) {
+        return Ok(false);
+    }
     let Some(view) = session.db.dictionary().view(&schema, &name) else { return Ok(false) };
     let Ok(columns) = columns_now(session, &view) else { return Ok(false) };
     if columns == view.definition.columns {
