@@ -36,11 +36,13 @@ pub mod encoding;
 pub mod foreign_key;
 pub mod statistics;
 pub mod table;
+pub mod temporary;
 pub mod view;
 
 pub use check::Check;
 pub use foreign_key::{Action, ForeignKey};
 pub use table::{Column, DefaultValue, Key, Part, Table};
+pub use temporary::{TableNames, TemporaryTables};
 pub use view::{Definer, View, ViewDefinition};
 
 /// Row keys begin with one of these.

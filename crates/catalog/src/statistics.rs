@@ -104,6 +104,9 @@ impl StatisticsKeeper {
     /// Those of the engine.
     pub async fn analyze(&self, table: &Table) -> SqlResult<()> {
         let (key, row) = self.shared.estimate(table)?;
+        if table.temporary {
+            return Ok(());
+        }
         write_rows(&self.shared.engine, &[(key, Some(row))]).await.map(drop)
     }
 }
@@ -129,7 +132,7 @@ impl Shared {
         table.counters.rows.store(found.rows, Ordering::Relaxed);
         let news = kept.known().is_none_or(|known| is_other(&known, &found));
         kept.set(Arc::new(found));
-        if news {
+        if news && !table.temporary {
             self.version.fetch_add(1, Ordering::AcqRel);
         }
         Ok(row)
@@ -140,7 +143,11 @@ impl Shared {
         while let Some(table) = self.next(&mut looked) {
             // A table whose trees are gone, and an engine that has stopped: nothing is to be kept.
             let Ok((key, row)) = self.estimate(&table) else { continue };
+            let kept = !table.temporary;
             drop(table);
+            if !kept {
+                continue;
+            }
             let _ = block_on(write_rows(&self.engine, &[(key, Some(row))]));
         }
     }

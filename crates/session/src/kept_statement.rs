@@ -80,10 +80,13 @@ impl Statement {
     }
 }
 
+/// The dictionary's version, and the number of the session's temporary tables: what the names of tables mean.
+pub(crate) type Version = (u64, u64);
+
 /// What a plan depends on besides the statement.
 #[derive(PartialEq)]
 pub(crate) struct PlanKey {
-    pub(crate) version: u64,
+    pub(crate) version: Version,
     pub(crate) schema: Option<Arc<str>>,
     pub(crate) mode: crate::expr::SqlMode,
     pub(crate) collation: crate::collation::Collation,
@@ -105,7 +108,7 @@ pub(crate) struct Kept {
 #[derive(Default)]
 pub(crate) struct Plans {
     /// The dictionary's version that its parameters were looked at with, if they were.
-    pub(crate) version: Option<u64>,
+    pub(crate) version: Option<Version>,
     /// What its parameters are by where they stand.
     pub(crate) derived: AllDerived,
     /// Its plans for the kinds of parameters it was run with, the youngest last.

@@ -97,9 +97,14 @@ impl RowPlan {
         }
     }
 
-    /// Whether a READ ONLY transaction refuses it: changes, and FOR UPDATE, which announces one.
-    pub fn changes_or_may(&self) -> bool {
-        !matches!(&self.kind, PlanKind::Query(query) if !query.locks_exclusively())
+    /// Whether a READ ONLY transaction refuses it: changes, and FOR UPDATE, which announces one. Temporary
+    /// tables may be changed.
+    pub fn changes_for_others(&self) -> bool {
+        match &self.kind {
+            PlanKind::Query(query) => query.locks_exclusively(),
+            PlanKind::Insert(plan) => !plan.table.temporary,
+            PlanKind::Change(plan, _) => plan.targets.iter().any(|target| !target.table.temporary),
+        }
     }
 
     /// Whether `sql_safe_updates` refuses it.

@@ -36,7 +36,7 @@ mod transaction;
 
 use crate::accounts::{AccountName, KnownRights};
 use crate::database::Database;
-use crate::dictionary::Named;
+use crate::dictionary::{Named, TemporaryTables};
 use crate::error::{SqlError, SqlResult};
 pub use crate::kept_statement::Statement as CachedStatement;
 use crate::mdl::Hold;
@@ -51,6 +51,7 @@ use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::Arc;
+use turnstile_engine::ids::IndexId;
 use turnstile_engine::interrupt::Interrupt;
 
 /// What an answer waits for.
@@ -83,6 +84,10 @@ pub struct Session {
     global_read_lock: Option<Vec<Hold>>,
     /// What a statement that defines holds besides tables: its pass, and the names that it gives.
     defining: Vec<Hold>,
+    /// Its own tables, which hide those of everybody.
+    temporary: TemporaryTables,
+    /// Trees of temporary tables that are gone, while the open transaction may still undo changes of them.
+    gone_trees: Vec<IndexId>,
     next_txn: transaction::NextTxn,
     /// By ids that are given one after the other: nobody else chooses the keys.
     prepared: FxHashMap<u32, Arc<CachedStatement>>,
@@ -329,7 +334,7 @@ impl Session {
     pub async fn field_list(&mut self, table: &str) -> Result<Vec<ColumnMeta>, SqlError> {
         let schema = self.state.schema().ok_or_else(SqlError::no_database_selected)?;
         rights::ask_for_fields(self, &schema, table)?;
-        let table = match self.db.dictionary().named(&schema, table)? {
+        let table = match self.names().named(&schema, table)? {
             Named::Table(table) => table,
             Named::View(view) => return Ok(show::fields_of_view(&view)),
         };
@@ -360,12 +365,14 @@ impl Session {
         let _ = transaction::rollback(self).await;
         log::log_command(self, "Quit", b"");
         (self.table_locks, self.global_read_lock) = (None, None);
+        ddl::forget_temporary(self);
         self.state.user_locks().lock().release_all();
     }
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
+        ddl::forget_temporary(self);
         self.state.user_locks().lock().release_all();
         self.db.registry().leave(self.entry.id);
     }

@@ -311,6 +311,7 @@ errors! {
     no_data() = 1329 b"02000" "No data - zero rows fetched, selected, or processed";
     view_not_explained() = 1345 b"HY000" "EXPLAIN/SHOW can not be issued; lacking privileges for underlying table";
     view_into() = 1350 b"HY000" "View's SELECT contains a 'INTO' clause";
+    view_reads_temporary(table) = 1352 b"HY000" "View's SELECT refers to a temporary table '{table}'";
     view_has_variable() = 1351 b"HY000" "View's SELECT contains a variable or parameter";
     view_invalid(database, view) = 1356 b"HY000" "View '{database}.{view}' references invalid table(s) or column(s) or function(s) or definer/invoker of view lack rights to use them";
     view_not_merged() = 1354 b"HY000" "View merge algorithm can't be used here for now (assumed undefined algorithm)";
@@ -368,6 +369,8 @@ errors! {
     no_referenced_row_for(constraint) = 1452 b"23000" "Cannot add or update a child row: a foreign key constraint fails ({constraint})";
     index_needed_by_foreign_key(index) = 1553 b"HY000" "Cannot drop index '{index}': needed in a foreign key constraint";
     truncate_referenced(constraint) = 1701 b"42000" "Cannot truncate a table referenced in a foreign key constraint ({constraint})";
+    temporary_stay_made() = 1751 b"HY000" "The creation of some temporary tables could not be rolled back.";
+    temporary_stay_dropped() = 1752 b"HY000" "Some temporary tables were dropped, but these operations could not be rolled back.";
     cascade_makes_duplicate(table, record, child, key) = 1761 b"23000" "Foreign key constraint for table '{table}', record '{record}' would lead to a duplicate entry in table '{child}', key '{key}'";
     foreign_key_parent_index(constraint, parent) = 1822 b"HY000" "Failed to add the foreign key constraint. Missing index for constraint '{constraint}' in the referenced table '{parent}'";
     cannot_open_parent(parent) = 1824 b"HY000" "Failed to open the referenced table '{parent}'";

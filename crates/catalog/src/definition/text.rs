@@ -164,7 +164,8 @@ pub fn create_table_text(table: &Table) -> String {
         format!(" COMMENT={}", quote_text(&definition.comment))
     };
     format!(
-        "CREATE TABLE {} (\n{}\n) ENGINE=InnoDB{automatic} DEFAULT CHARSET={}{collate}{comment}",
+        "CREATE {}TABLE {} (\n{}\n) ENGINE=InnoDB{automatic} DEFAULT CHARSET={}{collate}{comment}",
+        if table.temporary { "TEMPORARY " } else { "" },
         quote_name(&definition.name),
         lines.join(",\n"),
         collation.charset()

@@ -206,6 +206,8 @@ pub struct Table {
     /// The transaction that made this definition; 0 since before the server began. Views that are older do
     /// not know its trees.
     pub made_by: TxnId,
+    /// It belongs to one session, and the dictionary has no row for it.
+    pub temporary: bool,
 }
 
 struct Keys {
@@ -287,13 +289,14 @@ impl Table {
             generated,
             rules_are_light,
             made_by,
+            temporary: false,
         }
     }
 
     /// The same for a statement whose new rows must meet conditions of views besides.
     pub fn with_checks(&self, conditions: &[ast::Expr], view: &ViewCheck) -> SqlResult<Table> {
         let mut table = Table::new(self.definition.clone(), self.mdl.clone(), self.counters.clone());
-        table.made_by = self.made_by;
+        (table.made_by, table.temporary) = (self.made_by, self.temporary);
         for condition in conditions {
             let check = check::bind_of_view(condition, &self.definition, view)?;
             table.rules_are_light &= check.expr().as_ref().is_ok_and(Expr::is_light);
@@ -305,6 +308,17 @@ impl Table {
     /// With the transaction that made its trees.
     pub fn made_by(self, made_by: TxnId) -> Table {
         Table { made_by, ..self }
+    }
+
+    /// As a session's own.
+    pub fn temporary(self) -> Table {
+        Table { temporary: true, ..self }
+    }
+
+    /// Its trees, that of its rows last.
+    pub fn trees(&self) -> Vec<IndexId> {
+        let secondary = self.definition.keys.iter().filter(|key| !key.primary).map(|key| key.index);
+        secondary.chain([self.definition.clustered]).collect()
     }
 
     /// Its name.

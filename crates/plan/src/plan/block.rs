@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use turnstile_catalog::dictionary::{Dictionary, Table};
+use turnstile_catalog::dictionary::{Table, TableNames};
 use turnstile_catalog::variables::Ways;
 use turnstile_engine::{Engine, LockWait, RowLock};
 use turnstile_expr::expr::{self, EvalContext, Expr, Hold, ParameterKind, Resolver, Typed};
@@ -32,8 +32,8 @@ use super::with::Named;
 /// What planning needs to know of its surroundings.
 #[derive(Clone, Copy)]
 pub struct PlanContext<'a> {
-    /// Dictionary and the rest.
-    pub dictionary: &'a Dictionary,
+    /// What the names of tables mean.
+    pub names: TableNames<'a>,
     /// The trees, to ask how many rows ranges hold.
     pub engine: &'a Engine,
     /// Fewer ranges than these are asked about.

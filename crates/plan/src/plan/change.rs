@@ -182,19 +182,19 @@ fn stored(block: &Block<'_, '_>, position: usize, name: &ColumnName) -> SqlResul
         return Err(fixed());
     }
     if !found.is_view {
-        let table = context.dictionary.table(&found.schema, &found.name)?;
+        let table =
+            found.stored.clone().map_or_else(|| context.names.table(&found.schema, &found.name), Ok)?;
         return Ok(Stored { base: found.base, column: position - found.base, table });
     }
     let at = position - found.base;
-    let view = context.dictionary.view(&found.schema, &found.name).ok_or_else(fixed)?;
+    let view = context.names.view(&found.schema, &found.name).ok_or_else(fixed)?;
     let place = found.stands_for.get(at).copied().filter(|_| view.definition.updatable).ok_or_else(fixed)?;
     let checks = through::follow(context, &view, at, ("UPDATE", Privileges::UPDATE))?.checks;
     let owner = block.scope.column_at(place).map(|(table, _)| table);
-    let owner = owner.filter(|owner| !owner.schema.is_empty() && !owner.is_view);
-    let owner = owner.ok_or_else(|| SqlError::column_not_updatable(&name.column))?;
-    let table = context.dictionary.table(&owner.schema, &owner.name)?;
+    let owner = owner.and_then(|owner| Some((owner.base, owner.stored.clone()?)));
+    let (base, table) = owner.ok_or_else(|| SqlError::column_not_updatable(&name.column))?;
     let table = through::checked(table, &checks, &view)?;
-    Ok(Stored { base: owner.base, column: place - owner.base, table })
+    Ok(Stored { base, column: place - base, table })
 }
 
 /// Whether a table of the block is read by way of a view.
@@ -245,7 +245,7 @@ fn target_table(context: &PlanContext<'_>, name: &ast::TableName) -> SqlResult<A
     if schema.eq_ignore_ascii_case("information_schema") {
         return Err(SqlError::database_access_denied("", "", schema));
     }
-    context.dictionary.table(schema, &name.table)
+    context.names.table(schema, &name.table)
 }
 
 /// Binds assignments to columns of the table at `base`.
@@ -343,7 +343,7 @@ fn plan_update_body(context: &PlanContext<'_>, update: &ast::Update) -> SqlResul
         }
         let assigned = target.assignments.iter().flatten().map(|(column, _)| *column);
         let assigned = target.table.may_change(assigned);
-        target.foreign = foreign_key::of_update(context.dictionary, &target.table, &assigned);
+        target.foreign = foreign_key::of_update(context.names.dictionary(), &target.table, &assigned);
         for (nth, (_, value)) in target.assignments.iter().flatten().enumerate() {
             let read = value.as_ref().map_or(Vec::new(), |value| block.subqueries_of(value));
             if !read.is_empty() {

@@ -99,7 +99,7 @@ pub fn of_insert(
     replaces: bool,
     assigned: &[usize],
 ) -> Option<Box<ForeignPlan>> {
-    let mut builder = Builder::new(dictionary, table);
+    let mut builder = Builder::of(dictionary, table)?;
     builder.look_up(0, |_| true);
     if replaces {
         builder.look_down(0, 0, &[Event::Delete], |_| true);
@@ -118,7 +118,7 @@ pub fn of_update(
     assigned: &[usize],
 ) -> Option<Box<ForeignPlan>> {
     let assigned = with_automatic(table, assigned);
-    let mut builder = Builder::new(dictionary, table);
+    let mut builder = Builder::of(dictionary, table)?;
     builder.look_up(0, |columns| meet(columns, &assigned));
     builder.look_down(0, 0, &[Event::Update], |columns| meet(columns, &assigned));
     builder.finish()
@@ -126,7 +126,7 @@ pub fn of_update(
 
 /// What DELETE asks.
 pub fn of_delete(dictionary: &Dictionary, table: &Arc<Table>) -> Option<Box<ForeignPlan>> {
-    let mut builder = Builder::new(dictionary, table);
+    let mut builder = Builder::of(dictionary, table)?;
     builder.look_down(0, 0, &[Event::Delete], |_| true);
     builder.finish()
 }
@@ -142,10 +142,16 @@ fn with_automatic(table: &Table, assigned: &[usize]) -> Vec<usize> {
 }
 
 impl Builder<'_> {
-    fn new<'d>(dictionary: &'d Dictionary, table: &Arc<Table>) -> Builder<'d> {
+    /// Nothing for a temporary table: it has no foreign keys, and those that name a table of its name mean
+    /// another.
+    fn of<'d>(dictionary: &'d Dictionary, table: &Arc<Table>) -> Option<Builder<'d>> {
+        if table.temporary {
+            return None;
+        }
         let root = Node { table: table.clone(), parents: Vec::new(), children: Vec::new() };
         let version = dictionary.version();
-        Builder { dictionary, nodes: vec![root], made: Vec::new(), metadata_locks: Vec::new(), version }
+        let (made, metadata_locks) = (Vec::new(), Vec::new());
+        Some(Builder { dictionary, nodes: vec![root], made, metadata_locks, version })
     }
 
     /// The nodes that are reached, nearest first, as far as a cascade goes.

@@ -217,9 +217,9 @@ fn table(block: &mut Block<'_, '_>, factor: &TableFactor) -> SqlResult<Joined> {
         })?;
         return Ok(single(block, PendingKind::Virtual { nth, table: found }));
     }
-    let Some(found) = block.context.dictionary.find(schema, &factor.name.table) else {
-        let view = block.context.dictionary.view(schema, &factor.name.table);
-        let view = view.ok_or_else(|| block.context.dictionary.missing(schema, &factor.name.table))?;
+    let Some(found) = block.context.names.find(schema, &factor.name.table) else {
+        let view = block.context.names.view(schema, &factor.name.table);
+        let view = view.ok_or_else(|| block.context.names.missing(schema, &factor.name.table))?;
         view::note_table(block.context, schema, &factor.name.table);
         return view::read(block, factor, &view);
     };

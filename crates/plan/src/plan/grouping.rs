@@ -254,7 +254,7 @@ fn determined(block: &Block<'_, '_>, select: &ast::Select, keys: &[ast::Expr]) -
                     known.extend(to.iter().map(|column| table.base + column));
                 }
             }
-            if has_whole_key(block, table, &known) {
+            if has_whole_key(table, &known) {
                 known.extend(table.base..table.base + table.columns.len());
             }
         }
@@ -264,12 +264,12 @@ fn determined(block: &Block<'_, '_>, select: &ast::Select, keys: &[ast::Expr]) -
     }
 }
 
-fn has_whole_key(block: &Block<'_, '_>, table: &ScopeTable, known: &HashSet<usize>) -> bool {
+fn has_whole_key(table: &ScopeTable, known: &HashSet<usize>) -> bool {
     let holds = |columns: &Vec<usize>| columns.iter().all(|column| known.contains(&(table.base + column)));
     if table.facts.unique.iter().any(holds) {
         return true;
     }
-    let Some(found) = block.context.dictionary.find(&table.schema, &table.name) else { return false };
+    let Some(found) = &table.stored else { return false };
     let sure = |column: usize| known.contains(&(table.base + column)) && !found.columns()[column].nullable;
     found
         .keys()

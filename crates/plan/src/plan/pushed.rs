@@ -183,6 +183,6 @@ fn shows(context: &PlanContext<'_>, table: &TableName, column: &str) -> bool {
         return false;
     }
     let Some(schema) = table.schema.as_deref().or(context.schema) else { return false };
-    let Ok(found) = context.dictionary.table(schema, &table.table) else { return false };
+    let Ok(found) = context.names.table(schema, &table.table) else { return false };
     found.column_position(column).is_some_and(|at| !found.columns()[at].invisible)
 }

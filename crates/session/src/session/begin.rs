@@ -6,9 +6,10 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use turnstile_engine::interrupt::Interrupt;
 
-use super::{Identity, Session, SessionState, log, set, transaction};
+use super::{Identity, Session, SessionState, ddl, log, set, transaction};
 use crate::accounts::{AccountName, Accounts, KnownRights};
 use crate::database::Database;
+use crate::dictionary::TemporaryTables;
 use crate::error::{SqlError, SqlResult};
 use crate::registry::{Names, Shown};
 use crate::session::accounts::role_statements;
@@ -56,6 +57,8 @@ impl Session {
             table_locks: None,
             global_read_lock: None,
             defining: Vec::new(),
+            temporary: TemporaryTables::default(),
+            gone_trees: Vec::new(),
             next_txn: transaction::NextTxn::default(),
             prepared: FxHashMap::default(),
             named: HashMap::new(),
@@ -86,6 +89,7 @@ impl Session {
     pub async fn reset(&mut self) -> Result<(), SqlError> {
         transaction::rollback(self).await?;
         (self.table_locks, self.global_read_lock) = (None, None);
+        ddl::forget_temporary(self);
         self.state.user_locks().lock().release_all();
         self.state.reset();
         self.settings_changed();

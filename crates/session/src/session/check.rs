@@ -44,7 +44,7 @@ fn read_of(name: &TableName, needs: Privileges) -> Used {
 pub(super) async fn check_table(session: &mut Session, name: &TableName) -> SqlResult<Vec<Said>> {
     // That something is held on it has been asked before: `Need::SomeOfTable`.
     statement::enter_for(session, &[read_of(name, Privileges::NONE)]).await?;
-    let table = session.db.dictionary().table(&ddl::schema_of(session, name)?, &name.table)?;
+    let table = session.names().table(&ddl::schema_of(session, name)?, &name.table)?;
     let checked = match check_trees(session, &table).await {
         Ok(()) => check_rows(session, &table).await,
         Err(error) => Err(error),
@@ -139,7 +139,7 @@ pub(super) async fn checksum_tables(
     let mut lines = show::Table::new(&[("Table", 's'), ("Checksum", 'n')]);
     for name in &work.tables {
         let schema = ddl::schema_of(session, name)?;
-        let sum = match session.db.dictionary().base_table(&schema, &name.table) {
+        let sum = match session.names().base_table(&schema, &name.table) {
             // No checksum is kept beside the rows.
             Ok(_) if work.quick => Value::Null,
             Ok(_) => Value::UInt(u64::from(checksum(session, name).await?)),
@@ -155,7 +155,7 @@ pub(super) async fn checksum_tables(
 
 async fn checksum(session: &mut Session, name: &TableName) -> SqlResult<u32> {
     statement::enter_for(session, &[read_of(name, Privileges::SELECT)]).await?;
-    let table = session.db.dictionary().table(&ddl::schema_of(session, name)?, &name.table)?;
+    let table = session.names().table(&ddl::schema_of(session, name)?, &name.table)?;
     let Some(mut open) = session.open.take() else { return Err(SqlError::query_interrupted()) };
     let savepoint = open.txn.savepoint();
     open.txn.begin_statement(Operation::FetchingRows);

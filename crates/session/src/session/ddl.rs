@@ -16,6 +16,7 @@ mod foreign_key;
 mod foreign_key_alter;
 mod online;
 mod rename;
+mod temporary;
 mod verify;
 mod view;
 
@@ -38,6 +39,7 @@ use drop_table::{drop_tables, truncate};
 pub(super) use foreign_key::parents_named;
 use std::collections::HashSet;
 use std::sync::Arc;
+pub(super) use temporary::{forget_all as forget_temporary, sweep as sweep_temporary};
 use turnstile_engine::ids::IndexId;
 use turnstile_engine::session_status::WaitingFor;
 pub(super) use view::columns_now;
@@ -60,20 +62,24 @@ pub(super) async fn definition_statement(
     statement: &Statement,
     params: &[Value],
 ) -> SqlResult<Outcome> {
-    // What is said of temporary tables is part of a transaction.
-    match statement {
-        Statement::CreateTable(create) if create.temporary => {
-            return Err(SqlError::not_supported_yet("temporary tables"));
-        }
-        Statement::DropTable(drop) if drop.temporary => {
-            drop_tables(session, drop).await?;
-            return Ok(Outcome::default());
-        }
-        _ => {}
+    let outcome = define_alone(session, statement, params).await;
+    outcome.map_err(|error| match defined_table(statement) {
+        Some(table) => error.of_table(table),
+        None => error,
+    })
+}
+
+/// What everybody sees is defined with the pass of those who define.
+async fn define_alone(session: &mut Session, statement: &Statement, params: &[Value]) -> SqlResult<Outcome> {
+    if let Some(outcome) = temporary::in_transaction(session, statement, params).await? {
+        return Ok(outcome);
     }
     commit_before(session).await?;
     if session.settings.read_only {
         return Err(SqlError::read_only_transaction());
+    }
+    if let Some(outcome) = temporary::define(session, statement).await? {
+        return Ok(outcome);
     }
     let pass = pass_definitions(session).await?;
     session.defining.push(pass);
@@ -82,10 +88,7 @@ pub(super) async fn definition_statement(
     if outcome.is_ok() {
         view::refresh(session, statement).await;
     }
-    outcome.map_err(|error| match defined_table(statement) {
-        Some(table) => error.of_table(table),
-        None => error,
-    })
+    outcome
 }
 
 async fn define(session: &mut Session, statement: &Statement, params: &[Value]) -> SqlResult<Outcome> {
@@ -106,22 +109,9 @@ async fn define(session: &mut Session, statement: &Statement, params: &[Value]) 
         }
         Statement::Truncate(name) => truncate(session, name).await?,
         Statement::AlterTable(alter) => return alter::alter_table(session, alter).await,
-        Statement::CreateIndex(create) => {
-            let action = ast::AlterAction::AddKey(create.key.clone());
-            let (name, online) = (create.table.clone(), create.online.clone());
-            return alter::alter_table(session, &ast::AlterTable { name, actions: vec![action], online })
-                .await;
-        }
-        Statement::DropIndex { name, table, online } => {
-            let primary = name.eq_ignore_ascii_case("PRIMARY");
-            let action = if primary {
-                ast::AlterAction::DropPrimaryKey
-            } else {
-                ast::AlterAction::DropKey(name.clone())
-            };
-            let (name, online) = (table.clone(), online.clone());
-            return alter::alter_table(session, &ast::AlterTable { name, actions: vec![action], online })
-                .await;
+        Statement::CreateIndex(_) | Statement::DropIndex { .. } => {
+            let Some(alter) = as_alter(statement) else { return Ok(Outcome::default()) };
+            return alter::alter_table(session, &alter).await;
         }
         Statement::CreateView(create) => view::create_view(session, create).await?,
         Statement::DropView { names, if_exists } => view::drop_views(session, names, *if_exists).await?,
@@ -129,6 +119,22 @@ async fn define(session: &mut Session, statement: &Statement, params: &[Value]) 
         _ => return Err(SqlError::not_supported_yet("this statement")),
     }
     Ok(Outcome::default())
+}
+
+/// What CREATE INDEX and DROP INDEX say, as ALTER TABLE.
+fn as_alter(statement: &Statement) -> Option<ast::AlterTable> {
+    let (name, action, online) = match statement {
+        Statement::CreateIndex(create) => {
+            (&create.table, ast::AlterAction::AddKey(create.key.clone()), &create.online)
+        }
+        Statement::DropIndex { name, table, online } => {
+            let primary = name.eq_ignore_ascii_case("PRIMARY");
+            let dropped = || ast::AlterAction::DropKey(name.clone());
+            (table, if primary { ast::AlterAction::DropPrimaryKey } else { dropped() }, online)
+        }
+        _ => return None,
+    };
+    Some(ast::AlterTable { name: name.clone(), actions: vec![action], online: online.clone() })
 }
 
 /// A program that is not there: nothing makes one.

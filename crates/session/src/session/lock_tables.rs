@@ -139,7 +139,8 @@ impl TableLocks {
 /// LOCK TABLES
 pub(super) async fn lock_tables(session: &mut Session, tables: &[LockedTable]) -> SqlResult<()> {
     let mut entries = Vec::new();
-    for one in tables {
+    // Nobody else can be kept from a temporary table.
+    for one in tables.iter().filter(|one| !session.is_temporary(&one.name)) {
         let shown = one.alias.as_ref().unwrap_or(&one.name.table);
         entries.push(entry(session, &one.name, shown, one.write)?);
     }

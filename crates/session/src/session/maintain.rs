@@ -45,8 +45,8 @@ pub(super) async fn maintain(
             let full = format!("{schema}.{}", name.table);
             vec![Value::text(full), Value::text(operation), Value::text(kind), Value::text(message)]
         };
-        let known = session.db.dictionary().base_table(&schema, &name.table).map(drop);
-        let is_view = session.db.dictionary().view(&schema, &name.table).is_some();
+        let known = session.names().base_table(&schema, &name.table).map(drop);
+        let is_view = session.names().view(&schema, &name.table).is_some();
         let said = match (known, work.kind) {
             // What the query of a view reads is checked by itself.
             (Err(_), MaintenanceKind::Check) if is_view => vec![("status", "OK".into())],
@@ -66,7 +66,7 @@ pub(super) async fn maintain(
 }
 
 async fn analyze(session: &Session, name: &TableName) -> SqlResult<Vec<Said>> {
-    let table = session.db.dictionary().table(&ddl::schema_of(session, name)?, &name.table)?;
+    let table = session.names().table(&ddl::schema_of(session, name)?, &name.table)?;
     session.db.statistics().analyze(&table).await?;
     Ok(vec![("status", "OK".into())])
 }

@@ -4,6 +4,7 @@ use super::Session;
 use crate::ast::{ExplainTarget, LockStrength, MaintenanceKind, Query, RoleStatement, SetItem, Statement};
 use crate::catalog::Refusal;
 use crate::error::{SqlError, SqlResult};
+use crate::used_tables::{Used, of_statement};
 
 /// Fails if a statement would change something and may not (1290). One relaxed load while both switches
 /// are off.
@@ -15,16 +16,35 @@ pub(super) fn check_writable(session: &Session, statement: &Statement) -> SqlRes
 }
 
 fn check_may_write(session: &Session, statement: &Statement, refusal: Refusal) -> SqlResult<()> {
-    if !writes(statement) || is_exempt(session, refusal) {
+    if !writes(statement) || is_exempt(session, refusal) || changes_own(session, statement) {
         return Ok(());
     }
     Err(SqlError::option_prevents_statement(refusal.option()))
 }
 
+/// Whether it is only the session's own tables that a statement changes.
+fn changes_own(session: &Session, statement: &Statement) -> bool {
+    if let Statement::DropTable(drop) = statement {
+        return drop.temporary;
+    }
+    if session.temporary.is_empty() {
+        return false;
+    }
+    let rows = matches!(statement, Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_));
+    let current = session.state.schema();
+    let own = |used: &Used| {
+        let schema = used.schema_in(current.as_deref());
+        schema.is_some_and(|schema| session.temporary.has(schema, &used.name))
+    };
+    rows && of_statement(statement).iter().filter(|used| used.written || used.for_update).all(own)
+}
+
 /// Whether the switches, as they are now, refuse to commit what the open transaction has written.
 pub(super) fn refuses_commit(session: &Session) -> Option<SqlError> {
     let refusal = session.db.refuses_writes();
-    if refusal == Refusal::Nobody || session.open.as_ref().is_none_or(|open| open.txn.id().is_none()) {
+    if refusal == Refusal::Nobody
+        || session.open.as_ref().is_none_or(|open| open.txn.id().is_none() || open.own.changes)
+    {
         return None;
     }
     (!is_exempt(session, refusal)).then(|| SqlError::option_prevents_statement(refusal.option()))

@@ -36,7 +36,29 @@ impl Session {
 pub(super) fn ask_for_statement(session: &mut Session, statement: &Statement) -> SqlResult<()> {
     let current = session.state.schema();
     let needs = needs::of_statement(statement, current.as_deref(), &|| own_account_still(session))?;
-    needs.iter().try_for_each(|need| ask(session, need))
+    let needs = needs.iter().filter(|need| session.temporary.is_empty() || !of_own(session, statement, need));
+    needs.collect::<Vec<_>>().into_iter().try_for_each(|need| ask(session, need))
+}
+
+/// Whether it is a session's own table that a statement needs something on, and not the one of this name that
+/// everybody has.
+#[cold]
+fn of_own(session: &Session, statement: &Statement, need: &Need) -> bool {
+    let (Need::Table(_, schema, table)
+    | Need::SomeOfTable(_, schema, table)
+    | Need::SomeOfWholeTable(_, schema, table)
+    | Need::Columns(schema, table)) = need
+    else {
+        return false;
+    };
+    let means_own = match statement {
+        Statement::CreateTable(create) => create.like.is_some() && create.name.table != *table,
+        Statement::CreateView(_) | Statement::DropView { .. } | Statement::RenameTable(_) => false,
+        Statement::Flush(_) => false,
+        Statement::AlterTable(alter) => session.is_temporary(&alter.name) && alter.name.table == *table,
+        _ => true,
+    };
+    means_own && session.temporary.has(schema, table)
 }
 
 fn rights(session: &mut Session) -> &Rights {
@@ -66,7 +88,8 @@ fn ask(session: &mut Session, need: &Need) -> SqlResult<()> {
             }
         }
         Need::Schema(wanted, schema) => {
-            if held_on(session, schema).has(*wanted) {
+            let nobody = *wanted == P::CREATE_TEMPORARY_TABLES && VirtualTable::is_schema(schema);
+            if held_on(session, schema).has(*wanted) && !nobody {
                 return Ok(());
             }
             return Err(denied_database(session, schema));
@@ -351,5 +374,8 @@ pub(super) fn ask_for_schema(session: &mut Session, name: &str) -> SqlResult<()>
 
 /// COM_FIELD_LIST
 pub(super) fn ask_for_fields(session: &mut Session, schema: &str, table: &str) -> SqlResult<()> {
+    if session.temporary.has(schema, table) {
+        return Ok(());
+    }
     ask_table(session, P::SELECT, schema, table)
 }

@@ -142,7 +142,7 @@ fn shown(session: &mut Session, what: &ShowWhat, params: &[Value]) -> SqlResult<
             if VirtualTable::find(&schema, &name.table)?.is_some() {
                 return Err(SqlError::not_supported_yet("SHOW CREATE TABLE of a computed table"));
             }
-            if let Some(view) = session.db.dictionary().view(&schema, &name.table) {
+            if let Some(view) = session.names().view(&schema, &name.table) {
                 rights::ask_for_view_text(session, &schema, &name.table)?;
                 return Ok(create_view_text(session, &view));
             }
@@ -153,7 +153,7 @@ fn shown(session: &mut Session, what: &ShowWhat, params: &[Value]) -> SqlResult<
         }
         ShowWhat::CreateView(name) => {
             let schema = schema_or_current(session, name.schema.as_deref())?;
-            match session.db.dictionary().named(&schema, &name.table) {
+            match session.names().named(&schema, &name.table) {
                 Ok(Named::View(view)) => Ok(create_view_text(session, &view)),
                 Ok(Named::Table(_)) => Err(SqlError::wrong_object(&schema, &name.table, "VIEW")),
                 Err(_) if VirtualTable::find(&schema, &name.table)?.is_some() => {
@@ -247,7 +247,7 @@ fn schema_or_current(session: &Session, schema: Option<&str>) -> SqlResult<Box<s
 
 fn find_table(session: &Session, name: &TableName) -> SqlResult<Arc<crate::dictionary::Table>> {
     let schema = schema_or_current(session, name.schema.as_deref())?;
-    session.db.dictionary().table(&schema, &name.table)
+    session.names().table(&schema, &name.table)
 }
 
 fn create_database_text(session: &Session, name: &str, if_not_exists: bool) -> SqlResult<Table> {

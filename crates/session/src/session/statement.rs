@@ -92,6 +92,9 @@ pub(super) async fn run_statement(
     }
     let saved = aside.map(|aside| aside::begin_aside(session, aside, statement));
     let outcome = dispatch(session, statement, params, out).await;
+    if !session.gone_trees.is_empty() {
+        ddl::sweep_temporary(session)?;
+    }
     if let Some(saved) = saved {
         aside::end_aside(session, saved);
     }
@@ -199,7 +202,7 @@ pub(super) fn plan_context<'a>(
     locks_reads: bool,
 ) -> PlanContext<'a> {
     PlanContext {
-        dictionary: session.db.dictionary(),
+        names: session.names(),
         engine: session.db.engine(),
         dive_limit: session.settings.dive_limit,
         ways: session.settings.ways,
@@ -239,13 +242,33 @@ pub(super) async fn row_statement(
     run_rows(session, &plan, params, &into, out).await
 }
 
+/// The tables that are not the session's own. What it may do with those is not asked, and nobody locks them.
+#[cold]
+fn others_than_own(session: &Session, tables: &[Used]) -> Vec<Used> {
+    let current = session.state.schema();
+    let own = |used: &&Used| {
+        let schema = used.schema_in(current.as_deref());
+        schema.is_some_and(|schema| session.temporary.has(schema, &used.name))
+    };
+    tables.iter().filter(|used| !own(used)).cloned().collect()
+}
+
 /// Takes the metadata locks of a statement's tables and opens its transaction.
 pub(super) async fn enter_for(session: &mut Session, tables: &[Used]) -> SqlResult<()> {
+    let uses_some = !tables.is_empty();
+    let others;
+    let tables = match session.temporary.is_empty() {
+        true => tables,
+        false => {
+            others = others_than_own(session, tables);
+            &others[..]
+        }
+    };
     rights::ask_for_tables(session, tables)?;
     if let Some(locks) = &session.table_locks {
         locks.check(tables, session.state.schema().as_deref())?;
     }
-    if tables.is_empty() && session.open.is_none() && !session.settings.autocommit {
+    if !uses_some && session.open.is_none() && !session.settings.autocommit {
         // A statement without tables does not begin a transaction.
         transaction::enter(session).autocommit = true;
         session.entry.status.set_tables(0, 0);
@@ -352,6 +375,9 @@ pub(super) async fn run_rows(
     if let Err(error) = rights::ask_for_columns(session, &plan.uses) {
         return Box::pin(abandon(session, error)).await;
     }
+    if !session.temporary.is_empty() {
+        note_own(session, plan);
+    }
     if !plan.constants.is_empty()
         && let Err(error) = check_constants(session, plan, params)
     {
@@ -370,6 +396,17 @@ pub(super) async fn run_rows(
         Attempt::Waits(draft) => {
             Box::pin(run_rows_waiting(session, plan, params, into, out, *draft.unwrap_or_default())).await
         }
+    }
+}
+
+/// Notes whether the open transaction changes anything but the session's own tables.
+#[cold]
+fn note_own(session: &mut Session, plan: &RowPlan) {
+    let open = transaction::enter_quietly(session);
+    if plan.changes_for_others() {
+        open.own.changes = false;
+    } else if open.txn.id().is_none() {
+        open.own.changes = true;
     }
 }
 
@@ -405,7 +442,7 @@ async fn run_rows_waiting(
     let limit_ms = session.settings.max_execution_ms;
     let unsafely = session.settings.sql_safe_updates && plan.changes_without_key();
     let open = transaction::enter_quietly(session);
-    if open.read_only && plan.changes_or_may() {
+    if open.read_only && plan.changes_for_others() {
         return abandon(session, SqlError::read_only_transaction()).await;
     }
     if unsafely {

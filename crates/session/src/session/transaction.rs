@@ -15,6 +15,7 @@ use super::Session;
 use crate::ast::{Begin, Completion, TransactionScope};
 use crate::catalog::Refusal;
 use crate::error::{ErrorKind, SqlError, SqlResult};
+use crate::expr::WarningLevel;
 use crate::mdl::{Hold, MetadataLock, Mode};
 use crate::memory::Many;
 use crate::session::read_only;
@@ -36,8 +37,34 @@ pub struct OpenTxn {
     pub read_only: bool,
     /// A statement has begun in it.
     begun: bool,
+    /// What it has to do with temporary tables.
+    pub(super) own: OwnTables,
     savepoints: Many<NamedSavepoint>,
     pub(super) holds: SmallVec<[Hold; 2]>,
+}
+
+/// What a transaction has to do with the session's temporary tables.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OwnTables {
+    /// What it has changed so far are they alone.
+    pub(super) changes: bool,
+    /// It made some.
+    pub(super) made: bool,
+    /// It dropped some.
+    pub(super) dropped: bool,
+}
+
+impl OwnTables {
+    /// What does not come back is told to who rolls back.
+    pub(super) fn warn(self, session: &Session) {
+        let told = [
+            (self.made, SqlError::temporary_stay_made()),
+            (self.dropped, SqlError::temporary_stay_dropped()),
+        ];
+        for (_, warning) in told.into_iter().filter(|(stays, _)| *stays) {
+            session.state.warnings.push(WarningLevel::Warning, warning);
+        }
+    }
 }
 
 /// SET TRANSACTION without a scope: holds for the next transaction only.
@@ -95,9 +122,11 @@ fn open_with(session: &mut Session, options: TxnOptions, begun: bool) -> &mut Op
     if begun {
         session.entry.status.begin(session.entry.since_us(), options.isolation, read_only, autocommit);
     }
+    // A READ ONLY transaction may change temporary tables, and none is made in it.
+    let options = TxnOptions { read_only: read_only && session.temporary.is_empty(), ..options };
     let txn = session.db.engine().begin(options);
-    let (savepoints, holds) = (Many::new(), SmallVec::new());
-    session.open.insert(OpenTxn { txn, autocommit, read_only, begun, savepoints, holds })
+    let (savepoints, holds, own) = (Many::new(), SmallVec::new(), OwnTables::default());
+    session.open.insert(OpenTxn { txn, autocommit, read_only, begun, own, savepoints, holds })
 }
 
 /// Ends a statement: commits or rolls back what it did alone, or undoes a failed one in its transaction.
@@ -226,7 +255,9 @@ pub(super) async fn complete(session: &mut Session, commit: bool, tail: Completi
     if commit {
         self::commit(session).await?;
     } else {
+        let own = session.open.as_ref().map_or_else(OwnTables::default, |open| open.own);
         rollback(session).await?;
+        own.warn(session);
     }
     if tail.chain.unwrap_or(session.settings.chain) {
         session.next_txn = chained.unwrap_or_default();

@@ -27,7 +27,7 @@ fn seen(session: &mut Session, table: &str) -> String {
 }
 
 /// Trees that exist, and those that the dictionary names besides its own.
-fn trees(db: &Database) -> (Vec<IndexId>, Vec<IndexId>) {
+pub(super) fn trees(db: &Database) -> (Vec<IndexId>, Vec<IndexId>) {
     let mut named = vec![turnstile_engine::DICTIONARY_INDEX];
     for schema in db.dictionary().schema_names() {
         for table in db.dictionary().tables(&schema) {

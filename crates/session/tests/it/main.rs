@@ -47,6 +47,7 @@ mod stopped;
 mod switches;
 mod table_rights;
 mod templates;
+mod temporary;
 mod views;
 mod with;
 mod wrong_values;

@@ -122,13 +122,11 @@ impl Resolver for Block<'_, '_> {
     fn default_value(&mut self, name: Option<&ast::ColumnName>) -> SqlResult<Typed> {
         let Some(name) = name else { return Err(SqlError::not_supported_yet("DEFAULT in this place")) };
         let found = self.scope.resolve(name)?;
-        let place = self
-            .scope
-            .column_at(found.position)
-            .map(|(table, column)| (&table.schema, &table.name, &column.name));
+        let place =
+            self.scope.column_at(found.position).map(|(table, column)| (table.stored.clone(), &column.name));
         let filled = self.target.clone().filter(|_| self.target_column(&name.column).is_some());
-        let named = place.and_then(|(schema, table, _)| self.context.dictionary.find(schema, table));
-        let own = place.map(|(_, _, column)| column.clone());
+        let own = place.as_ref().map(|(_, column)| (*column).clone());
+        let named = place.and_then(|(table, _)| table);
         let (table, at) = match (named, filled) {
             (Some(table), _) => {
                 let at = own.and_then(|own| table.column_position(&own));

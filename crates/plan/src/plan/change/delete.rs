@@ -41,7 +41,7 @@ fn plan_delete_body(context: &PlanContext<'_>, delete: &ast::Delete) -> SqlResul
                 return Err(SqlError::non_updatable_table(&table.alias, "DELETE"));
             }
             let (found, base) = deleted(&block, table)?;
-            let foreign = foreign_key::of_delete(context.dictionary, &found);
+            let foreign = foreign_key::of_delete(context.names.dictionary(), &found);
             targets.push(ChangeTarget { foreign, light: true, ..ChangeTarget::of(found, base) });
         }
     }
@@ -56,21 +56,20 @@ fn plan_delete_body(context: &PlanContext<'_>, delete: &ast::Delete) -> SqlResul
 fn deleted(block: &Block<'_, '_>, table: &ScopeTable) -> SqlResult<(Arc<Table>, usize)> {
     let context = block.context;
     if !table.is_view {
-        return Ok((context.dictionary.table(&table.schema, &table.name)?, table.base));
+        let found = table.stored.clone();
+        return Ok((found.map_or_else(|| context.names.table(&table.schema, &table.name), Ok)?, table.base));
     }
     let fixed = || SqlError::non_updatable_table(&table.alias, "DELETE");
-    let view = context.dictionary.view(&table.schema, &table.name).ok_or_else(fixed)?;
+    let view = context.names.view(&table.schema, &table.name).ok_or_else(fixed)?;
     if !view.definition.updatable || table.stands_for.is_empty() {
         return Err(fixed());
     }
     let [base] = &block.scope.behind[table.behind.0..table.behind.1] else {
         return Err(SqlError::view_join_not_deletable(&view.definition.schema, &view.definition.name));
     };
-    if base.schema.is_empty() || base.is_view {
-        return Err(fixed());
-    }
+    let stored = base.stored.clone().ok_or_else(fixed)?;
     through::note_rows(context, &view, Privileges::DELETE)?;
-    Ok((context.dictionary.table(&base.schema, &base.name)?, base.base))
+    Ok((stored, base.base))
 }
 
 /// Every table that a DELETE of several names is one of those it reads, by MySQL's rules: a name with a

@@ -72,7 +72,7 @@ fn plan_rows(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult<Inser
     let duplicate_subqueries = block.subqueries_for(read.collect());
     insert_select::refuse_target_by_name(&block.subqueries, &table, &insert.table.table)?;
     let assigned = table.may_change(on_duplicate.iter().map(|(column, _)| *column));
-    let foreign = foreign_key::of_insert(context.dictionary, &table, insert.replace, &assigned);
+    let foreign = foreign_key::of_insert(context.names.dictionary(), &table, insert.replace, &assigned);
     Ok(InsertPlan {
         targets,
         source,
@@ -115,7 +115,7 @@ struct ViewNames {
 /// The table as the statement names it: a column that a view has not goes by no name.
 fn named(mut table: ScopeTable, names: Option<&ViewNames>) -> ScopeTable {
     let Some(names) = names else { return table };
-    (table.schema, table.name) = (names.schema.clone(), names.name.clone());
+    (table.schema, table.name, table.stored) = (names.schema.clone(), names.name.clone(), None);
     for (column, name) in table.columns.iter_mut().zip(&names.columns) {
         column.hidden = name.is_none();
         // No name has this character: a text ends there.
@@ -129,8 +129,8 @@ impl InsertTarget {
     fn find(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult<InsertTarget> {
         let schema = insert.table.schema.as_deref().or(context.schema);
         let view = schema.and_then(|schema| {
-            let is_table = context.dictionary.find(schema, &insert.table.table).is_some();
-            if is_table { None } else { context.dictionary.view(schema, &insert.table.table) }
+            let is_table = context.names.find(schema, &insert.table.table).is_some();
+            if is_table { None } else { context.names.view(schema, &insert.table.table) }
         });
         match view {
             Some(view) => InsertTarget::of_view(context, &view, insert),

@@ -66,14 +66,14 @@ pub fn flat(context: &PlanContext<'_>, view: &View, operation: &str) -> SqlResul
         let select = block(view, query, operation)?;
         let [table] = select.from.as_slice() else { return Ok(None) };
         let Some((schema, name, _)) = named(table) else { return Ok(None) };
-        let inner = match context.dictionary.find(schema, name) {
+        let inner = match context.names.find(schema, name) {
             Some(table) => {
                 let (all, checked) = (Vec::new(), Vec::new());
                 Flat { table, columns: Vec::new(), all, checked }
             }
             None => {
-                let missing = || context.dictionary.missing(schema, name);
-                let view = context.dictionary.view(schema, name).ok_or_else(missing)?;
+                let missing = || context.names.missing(schema, name);
+                let view = context.names.view(schema, name).ok_or_else(missing)?;
                 let Some(inner) = flat(context, &view, operation)? else { return Ok(None) };
                 inner
             }
@@ -198,7 +198,7 @@ pub fn follow(
         select.from.iter().for_each(|table| merged::each(table, &mut look));
         let (schema, table, known) = found.ok_or_else(fixed)?;
         context.uses.note((schema, table), &name.column, wanted, false);
-        let Some(inner) = context.dictionary.view(schema, table) else {
+        let Some(inner) = context.names.view(schema, table) else {
             let (column, path) = (name.column.clone(), vec![known.into()]);
             return Ok(Followed { checks: Vec::new(), table: (schema.into(), table.into()), column, path });
         };
@@ -240,7 +240,7 @@ pub fn one_of_several(
     if wanted.any(|other| other.path != first.path) {
         return Err(SqlError::view_of_several_tables(&definition.schema, &definition.name));
     }
-    let table = context.dictionary.table(&first.table.0, &first.table.1)?;
+    let table = context.names.of_everybody().table(&first.table.0, &first.table.1)?;
     let place = |(name, followed): (&Name, &Followed)| {
         let own = followed.path == first.path;
         (name.clone(), own.then(|| table.column_position(&followed.column)).flatten())
@@ -257,7 +257,7 @@ pub fn note_rows(context: &PlanContext<'_>, view: &View, wanted: Privileges) -> 
             && let Some((schema, table, _)) = named(table)
         {
             context.uses.note_table((schema, table), wanted);
-            if let Some(inner) = context.dictionary.view(schema, table) {
+            if let Some(inner) = context.names.view(schema, table) {
                 note_rows(context, &inner, wanted)?;
             }
         }

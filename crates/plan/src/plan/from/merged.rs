@@ -102,7 +102,7 @@ fn common<'a>(context: &PlanContext<'a>, factor: &TableFactor) -> Option<&'a wit
 
 /// The view that it means.
 fn view_of(context: &PlanContext<'_>, factor: &TableFactor) -> Option<Arc<dictionary::View>> {
-    context.dictionary.view(factor.name.schema.as_deref().or(context.schema)?, &factor.name.table)
+    context.names.view(factor.name.schema.as_deref().or(context.schema)?, &factor.name.table)
 }
 
 /// How many tables a view reads; None for one that lies too deep, or in itself.

@@ -107,6 +107,7 @@ pub fn within<T>(
     let EvalContext { parameters, session, warnings, .. } = context.eval;
     let eval = EvalContext { settings, parameters, session: *session, warnings };
     let inside = PlanContext {
+        names: context.names.of_everybody(),
         schema: Some(&view.definition.schema),
         collation,
         eval: &eval,
@@ -196,8 +197,11 @@ fn add_tables(context: &PlanContext<'_>, table: &TableRef, into: &mut Vec<TableN
         TableRef::Table(factor) => {
             let Some(schema) = factor.name.schema.as_deref().or(context.schema) else { return };
             let mut waiting: Vec<TableName> = vec![(schema.into(), factor.name.table.clone())];
+            let mut names = context.names;
             while let Some(one) = waiting.pop() {
-                if let Some(view) = context.dictionary.view(&one.0, &one.1)
+                let view = names.view(&one.0, &one.1);
+                names = names.of_everybody();
+                if let Some(view) = view
                     && !into.contains(&one)
                 {
                     waiting.extend(view.definition.reads.iter().cloned());
@@ -238,8 +242,8 @@ fn add_asked(context: &PlanContext<'_>, expr: &Expr, into: &mut Vec<TableName>) 
 }
 
 fn changes(context: &PlanContext<'_>, schema: &str, name: &str) -> bool {
-    let view = context.dictionary.view(schema, name);
-    view.map_or(context.dictionary.find(schema, name).is_some(), |view| view.definition.updatable)
+    let view = context.names.view(schema, name);
+    view.map_or(context.names.find(schema, name).is_some(), |view| view.definition.updatable)
 }
 
 /// Whether a query of a view is one that can be merged into who reads it.

@@ -1,5 +1,7 @@
 //! A table of FROM as names see it.
 
+use std::sync::Arc;
+
 use turnstile_catalog::dictionary::Table;
 use turnstile_expr::expr::Typed;
 use turnstile_syntax::ast::ColumnName;
@@ -26,7 +28,7 @@ pub struct ScopeColumn {
 }
 
 /// A table of FROM.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct ScopeTable {
     /// Its database; empty for a derived table.
     pub schema: Box<str>,
@@ -34,6 +36,9 @@ pub struct ScopeTable {
     pub alias: Box<str>,
     /// Its name; empty for a derived table.
     pub name: Box<str>,
+    /// The stored table that it is, under the names of its own columns: by its name alone it would be another
+    /// one where a temporary table hides it.
+    pub stored: Option<Arc<Table>>,
     /// Its columns.
     pub columns: Vec<ScopeColumn>,
     /// Tuple position of its first column.
@@ -83,7 +88,7 @@ fn row_id(table: &Table) -> Option<usize> {
 
 impl ScopeTable {
     /// A base table at a tuple position.
-    pub fn of(table: &Table, alias: &str, base: usize) -> ScopeTable {
+    pub fn of(table: &Arc<Table>, alias: &str, base: usize) -> ScopeTable {
         let columns = table.columns().iter().enumerate().map(|(at, column)| ScopeColumn {
             name: column.name.clone(),
             kind: column.kind.clone(),
@@ -96,6 +101,7 @@ impl ScopeTable {
             schema: table.definition.schema.clone(),
             alias: alias.into(),
             name: table.definition.name.clone(),
+            stored: Some(table.clone()),
             columns: columns.collect(),
             base,
             row_id: row_id(table),

@@ -15,6 +15,7 @@ use super::super::statement::Outcome;
 use super::alter_columns::ColumnPlan;
 use super::alteration::{Alteration, NO_TREE};
 use super::claim::{self, new_constraints, new_table};
+use super::create_table::names_of_checks;
 use super::foreign_key::{children_of, parents_named};
 use super::foreign_key_alter::{check_copy, keep_columns, settle, settle_parents};
 use super::online::{self, Needs};
@@ -23,7 +24,7 @@ use crate::ast::{AlterAction, AlterTable, Name, TableName};
 use crate::collation::Collation;
 use crate::definition;
 use crate::definition::phase::{Faults, Phase};
-use crate::dictionary::{Dictionary, Key, Table};
+use crate::dictionary::{Dictionary, Key, Named, Table, TableName as FullName};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{EvalContext, Warnings};
 use crate::mdl::Hold;
@@ -38,21 +39,33 @@ pub(super) async fn alter_table(session: &mut Session, alter: &AlterTable) -> Sq
     let schema = ddl::schema_of(session, &alter.name)?;
     online::check_words(&alter.online)?;
     look_at_text_of_alter(session, alter)?;
-    if session.db.dictionary().view(&schema, &alter.name.table).is_some() {
-        session.db.dictionary().base_table(&schema, &alter.name.table)?;
+    let own = session.is_temporary(&alter.name);
+    if let Named::View(_) = session.names().named(&schema, &alter.name.table)? {
+        return Err(SqlError::wrong_object(&schema, &alter.name.table, "BASE TABLE"));
     }
     let moves = moves_of(session, alter, &schema)?;
-    let holds = take_for_alter(session, alter, &schema, &moves).await?;
-    let table = session.db.dictionary().table(&schema, &alter.name.table)?;
+    let holds = match own {
+        true => take_own(alter, &schema)?,
+        false => take_for_alter(session, alter, &schema, &moves).await?,
+    };
+    let table = session.names().table(&schema, &alter.name.table)?;
     check_new_name(session, alter, &schema)?;
     if alter.actions.iter().all(|action| renamed(action).is_some()) && !alter.actions.is_empty() {
-        online::check_rename(&alter.online)?;
+        match own {
+            true => online::check(&alter.online, &Needs::Copy)?,
+            false => online::check_rename(&alter.online)?,
+        }
     }
     let mut work = Alteration::of(&table);
     check_validation(&alter.actions)?;
     work_out(session, alter, &schema, &table, &mut work)?;
     work.moves = moves;
-    claim_for_alter(session, &table, &work, &holds).await?;
+    // As MySQL does it, whatever the change is; it tells so.
+    work.rebuild |= own;
+    work.copies |= own;
+    if !own {
+        claim_for_alter(session, &table, &work, &holds).await?;
+    }
     let affected = if work.rebuild {
         rebuild(session, &table, &mut work).await?
     } else {
@@ -63,7 +76,7 @@ pub(super) async fn alter_table(session: &mut Session, alter: &AlterTable) -> Sq
     let affected = if work.copies { affected } else { 0 };
     // What touches no row at all says nothing.
     let quiet = |one: &AlterAction| matches!(one, AlterAction::Rename(_) | AlterAction::EnableKeys(_));
-    if alter.actions.iter().all(quiet) {
+    if alter.actions.iter().all(quiet) && !own {
         return Ok(Outcome::default());
     }
     let info = format!("Records: {affected}  Duplicates: 0  Warnings: {}", session.state.warnings.count());
@@ -100,6 +113,23 @@ fn look_at_text_of_alter(session: &Session, alter: &AlterTable) -> SqlResult<()>
     faults.before(Phase::Conditions)
 }
 
+/// The tables that new foreign keys name.
+fn new_parents(alter: &AlterTable, schema: &str) -> Vec<FullName> {
+    let keys = alter.actions.iter().filter_map(|action| match action {
+        AlterAction::AddKey(key) => Some(key),
+        _ => None,
+    });
+    parents_named(keys, schema)
+}
+
+/// Nobody else has a temporary table, and it cannot be a child.
+fn take_own(alter: &AlterTable, schema: &str) -> SqlResult<Vec<Hold>> {
+    match new_parents(alter, schema).is_empty() {
+        true => Ok(Vec::new()),
+        false => Err(SqlError::cannot_add_foreign_key()),
+    }
+}
+
 /// Takes the table alone, and those that the change concerns besides.
 async fn take_for_alter(
     session: &mut Session,
@@ -107,11 +137,7 @@ async fn take_for_alter(
     schema: &str,
     moves: &[Move],
 ) -> SqlResult<Vec<Hold>> {
-    let keys = alter.actions.iter().filter_map(|action| match action {
-        AlterAction::AddKey(key) => Some(key),
-        _ => None,
-    });
-    let parents = parents_named(keys, schema);
+    let parents = new_parents(alter, schema);
     let renames = alter.actions.iter().any(|action| match action {
         AlterAction::ChangeColumn { old_name, column, .. } => *old_name != column.name,
         AlterAction::RenameColumn { .. } => true,
@@ -170,7 +196,11 @@ fn check_new_name(session: &Session, alter: &AlterTable, schema: &str) -> SqlRes
         if session.db.dictionary().schema_collation(&to).is_none() {
             return Err(SqlError::unknown_database(&to));
         }
-        if (&*to, &*new.table) != (schema, &*alter.name.table) && ddl::is_taken(session, &to, &new.table) {
+        let taken = match session.is_temporary(&alter.name) {
+            true => session.temporary.has(&to, &new.table),
+            false => ddl::is_taken(session, &to, &new.table),
+        };
+        if (&*to, &*new.table) != (schema, &*alter.name.table) && taken {
             return Err(SqlError::table_exists(&new.table));
         }
     }
@@ -192,7 +222,7 @@ fn work_out(
         faults.take(Phase::Comment, definition::limit::table_comment(&work.definition, eval));
         ColumnPlan::of(work, &actions, &mut faults, eval)
     })?;
-    let taken = ddl::check_names(session, schema, &alter.name.table);
+    let taken = names_of_checks(session, table.temporary, (schema, &alter.name.table));
     let new_checks = work.change_checks(&actions, &plan.gone(&actions), &taken)?;
     work.drop_keys(&actions);
     let placed = statement::with_eval(session, &[], |eval| plan.place(work, eval))?;
@@ -212,10 +242,13 @@ fn work_out(
     definition::generated::check_keys(&work.definition)?;
     definition::limit::row_width(&work.definition.columns)?;
     std::mem::take(&mut work.late).first(&work.definition.columns).map_or(Ok(()), Err)?;
-    let children = session.db.dictionary().children(schema, table.name());
+    let children = match table.temporary {
+        true => Vec::new(),
+        false => session.db.dictionary().children(schema, table.name()),
+    };
     work.others = settle_parents(table, &children, work, rules)?;
     work.compare(alter, rules.checks);
-    let needs = work.needs(alter, rules.checks);
+    let needs = if table.temporary { Needs::Copy } else { work.needs(alter, rules.checks) };
     definition::check_expressions(&work.definition)?;
     if needs == Needs::Copy {
         online::check(&alter.online, &needs)?;

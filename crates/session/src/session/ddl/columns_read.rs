@@ -2,12 +2,12 @@
 //! tables.
 
 use crate::ast::{ColumnName, Query, QueryBody, TableFactor, TableRef};
-use crate::dictionary::{Column, Dictionary};
+use crate::dictionary::{Column, TableNames};
 
 /// The column of one of the tables that a query names in FROM; None if it is one of a derived table, of WITH
 /// or of a query around.
 pub(super) fn find(
-    dictionary: &Dictionary,
+    names: TableNames<'_>,
     current: Option<&str>,
     query: &Query,
     name: &ColumnName,
@@ -19,12 +19,12 @@ pub(super) fn find(
         let alias = table.alias.as_ref().unwrap_or(&table.name.table);
         name.table.as_ref().is_none_or(|wanted| wanted == alias)
     };
-    let found = tables.into_iter().filter(fits).filter_map(|table| {
-        let table = dictionary.find(table.name.schema.as_deref().or(current)?, &table.name.table)?;
+    let mut found = tables.into_iter().filter(fits).filter_map(|table| {
+        let table = names.find(table.name.schema.as_deref().or(current)?, &table.name.table)?;
         let at = table.column_position(&name.column)?;
         Some(table.columns()[at].clone())
     });
-    if plain { found.last() } else { None }
+    if plain { found.next_back() } else { None }
 }
 
 /// The tables of a FROM; false if there are others than stored ones.

@@ -41,6 +41,10 @@ pub(super) async fn create_from_query(
     place: definition::Place<'_>,
 ) -> SqlResult<Outcome> {
     let selecting = Statement::Select(Box::new(query.clone()));
+    if create.temporary {
+        // Its rows belong to a transaction even if the query reads no table.
+        transaction::enter(session);
+    }
     statement::enter_for(session, &of_statement(&selecting)).await?;
     let made = prepared::taken(session, &selecting, params).and_then(|(kinds, values)| {
         let params = values.unwrap_or_else(|| params.to_vec());
@@ -54,8 +58,18 @@ pub(super) async fn create_from_query(
     let trees: Vec<IndexId> = definition.keys.iter().map(|key| key.index).collect();
     let trees = trees.into_iter().filter(|tree| *tree != definition.clustered);
     let trees: Vec<IndexId> = trees.chain([definition.clustered]).collect();
-    match fill_and_publish(session, definition, counters, (plan, &params)).await {
+    let filled = match create.temporary {
+        true => fill_temporary(session, definition, counters, (plan, &params)).await,
+        false => fill_and_publish(session, definition, counters, (plan, &params)).await,
+    };
+    match filled {
         Ok(outcome) => Ok(outcome),
+        // The transaction around goes on.
+        Err(error) if create.temporary => {
+            session.gone_trees.extend(trees);
+            ddl::sweep_temporary(session)?;
+            Err(error)
+        }
         Err(error) => {
             transaction::rollback(session).await?;
             ddl::drop_trees(session, trees)?;
@@ -84,7 +98,8 @@ fn plan_creation(
             statement::plan_context(session, current.as_deref(), eval, &uses, &parameters, locks_reads);
         let source = crate::plan::plan_query(&context, query, None);
         let source = source.map_err(|error| rights::denied_before(session, &uses).unwrap_or(error))?;
-        let selected = selected_columns(session, &source, query, (current.as_deref(), eval))?;
+        let within = (session.names(), current.as_deref(), eval);
+        let selected = selected_columns(&source, query, within)?;
         warn_of_types(session, selected.iter());
         let definition = definition::build(create, selected, place, &mut faults, eval)?;
         parameters.take_constants().iter().try_for_each(|one| one.tell(eval))?;
@@ -93,7 +108,7 @@ fn plan_creation(
     if let Some(denied) = rights::denied_of(session, &uses.list()) {
         return Err(denied);
     }
-    let taken = ddl::check_names(session, place.schema, "");
+    let taken = ddl::create_table::names_of_checks(session, create.temporary, (place.schema, ""));
     definition::check::add(&mut definition, &create.checks, &taken, &mut faults);
     faults.end()?;
     ddl::check_is_identified(session, &definition)?;
@@ -101,6 +116,7 @@ fn plan_creation(
     let width = definition.columns.len();
     let counters = Counters::fresh();
     let table = Table::new(definition.clone(), Arc::default(), counters.clone());
+    let table = if create.temporary { table.temporary() } else { table };
     let targets: Vec<usize> = (width - source.columns().len()..width).collect();
     targets.iter().try_for_each(|column| table.check_takes_value(*column))?;
     let plan = InsertPlan {
@@ -132,6 +148,18 @@ fn plan_creation(
             weighed: false,
         },
     ))
+}
+
+/// The rows are part of the open transaction.
+async fn fill_temporary(
+    session: &mut Session,
+    definition: Definition,
+    counters: Arc<Counters>,
+    (plan, params): (RowPlan, &[Value]),
+) -> SqlResult<Outcome> {
+    let outcome = statement::run_rows(session, &plan, params, &[], &mut Collected::default()).await?;
+    ddl::temporary::publish(session, definition, counters);
+    Ok(outcome)
 }
 
 async fn fill_and_publish(

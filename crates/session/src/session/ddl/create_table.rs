@@ -8,7 +8,9 @@ use super::super::Session;
 use super::super::statement::Outcome;
 use super::database::check_names;
 use super::foreign_key::children_of;
-use super::{claim, create_select, foreign_key, is_taken, make_trees, parents_named, schema_of, unless};
+use super::{
+    claim, create_select, foreign_key, is_taken, make_trees, parents_named, schema_of, temporary, unless,
+};
 use crate::collation::Collation;
 use crate::definition::phase::{Faults, Phase};
 use crate::dictionary::table::{Counters, Definition};
@@ -29,8 +31,9 @@ pub(super) async fn create_table(
     let schema = schema_of(session, &create.name)?;
     look_at_text(session, create, &schema)?;
     look_at_like(session, create, &schema)?;
-    if look_at_new_name(session, create, &schema)?.is_none() {
-        return Ok(Outcome::default());
+    let Some(default) = look_at_new_name(session, create, &schema)? else { return Ok(Outcome::default()) };
+    if create.temporary {
+        return create_temporary(session, create, params, (&schema, default)).await;
     }
     let mut claims = claim::new_table(&schema, &create.name.table);
     claims.extend(claim::parents(&parents_named(create.keys.iter(), &schema)));
@@ -40,43 +43,11 @@ pub(super) async fn create_table(
     let holds = take_for_create(session, create, &schema).await?;
     let id = session.db.dictionary().next_table_id();
     let place = definition::Place { schema: &schema, id, default };
-    let mut faults = Faults::default();
-    let mut definition = match (&create.like, &create.query) {
-        (Some(like), _) => {
-            let other = session.db.dictionary().table(&schema_of(session, like)?, &like.table)?;
-            let (here, name) = (schema.clone(), create.name.table.clone());
-            let mut definition = Definition {
-                id,
-                schema: here,
-                name,
-                auto_increment: 0,
-                foreign_keys: Vec::new(),
-                ..other.definition.clone()
-            };
-            let taken = check_names(session, &schema, "");
-            definition::check::rename(&mut definition, "", true, &taken)?;
-            create_select::warn_of_types(session, definition.columns.iter());
-            definition
-        }
-        (None, Some(query)) => {
-            return Box::pin(create_select::create_from_query(session, create, (query, params), place)).await;
-        }
-        (None, None) => {
-            let mut definition = statement::with_eval(session, &[], |eval| {
-                definition::build(create, Vec::new(), place, &mut faults, eval)
-            })?;
-            let taken = check_names(session, &schema, "");
-            definition::check::add(&mut definition, &create.checks, &taken, &mut faults);
-            definition
-        }
-    };
-    // Without keys and columns that are sound there is nothing that a parent could fit.
-    faults.before(Phase::ForeignKeys)?;
-    if create.like.is_some() {
-        check_has_primary(session, &definition)?;
-    } else {
-        check_is_identified(session, &definition)?;
+    if let (None, Some(query)) = (&create.like, &create.query) {
+        return Box::pin(create_select::create_from_query(session, create, (query, params), place)).await;
     }
+    let mut faults = Faults::default();
+    let mut definition = written(session, create, place, &mut faults)?;
     claim::claim_constraints(session, &definition, &holds).await?;
     let fits = foreign_key::fit_parents(session, &mut definition, 0, &[]);
     faults.take(Phase::ForeignKeys, fits);
@@ -87,6 +58,73 @@ pub(super) async fn create_table(
     let table = Table::new(definition, Arc::default(), Counters::fresh()).made_by(made_by);
     session.db.dictionary().put_table(Arc::new(table));
     Ok(Outcome::default())
+}
+
+/// CREATE TEMPORARY TABLE, under a name that the session has free.
+async fn create_temporary(
+    session: &mut Session,
+    create: &ast::CreateTable,
+    params: &[Value],
+    (schema, default): (&str, Collation),
+) -> SqlResult<Outcome> {
+    let id = session.db.dictionary().next_table_id();
+    let place = definition::Place { schema, id, default };
+    // A foreign key needs a child that others know.
+    if !parents_named(create.keys.iter(), schema).is_empty() {
+        return Err(SqlError::cannot_add_foreign_key());
+    }
+    if let (None, Some(query)) = (&create.like, &create.query) {
+        return Box::pin(create_select::create_from_query(session, create, (query, params), place)).await;
+    }
+    let mut faults = Faults::default();
+    let mut definition = written(session, create, place, &mut faults)?;
+    faults.end()?;
+    make_trees(session, &mut definition)?;
+    temporary::publish(session, definition, Counters::fresh());
+    Ok(Outcome::default())
+}
+
+/// The definition that is written, or that another table has.
+fn written(
+    session: &Session,
+    create: &ast::CreateTable,
+    place: definition::Place<'_>,
+    faults: &mut Faults,
+) -> SqlResult<Definition> {
+    let taken = names_of_checks(session, create.temporary, (place.schema, ""));
+    let Some(like) = &create.like else {
+        let mut definition = statement::with_eval(session, &[], |eval| {
+            definition::build(create, Vec::new(), place, faults, eval)
+        })?;
+        definition::check::add(&mut definition, &create.checks, &taken, faults);
+        // Without keys and columns that are sound there is nothing that a parent could fit.
+        faults.before(Phase::ForeignKeys)?;
+        check_is_identified(session, &definition)?;
+        return Ok(definition);
+    };
+    let other = session.names().table(&schema_of(session, like)?, &like.table)?;
+    let mut definition = Definition {
+        id: place.id,
+        schema: place.schema.into(),
+        name: create.name.table.clone(),
+        auto_increment: 0,
+        foreign_keys: Vec::new(),
+        ..other.definition.clone()
+    };
+    definition::check::rename(&mut definition, "", true, &taken)?;
+    create_select::warn_of_types(session, definition.columns.iter());
+    faults.before(Phase::ForeignKeys)?;
+    check_has_primary(session, &definition)?;
+    Ok(definition)
+}
+
+/// Which names of CHECK constraints a table cannot give: those of a temporary table concern nobody else.
+pub(super) fn names_of_checks<'a>(
+    session: &'a Session,
+    temporary: bool,
+    (schema, table): (&'a str, &'a str),
+) -> Box<dyn Fn(&str) -> bool + 'a> {
+    if temporary { Box::new(|_| false) } else { Box::new(check_names(session, schema, table)) }
 }
 
 /// `sql_require_primary_key` for a new table with keys of its own: one that stands for the primary key
@@ -137,7 +175,7 @@ fn look_at_like(session: &Session, create: &ast::CreateTable, schema: &str) -> S
             _ => SqlError::wrong_object(computed.schema(), computed.name(), "BASE TABLE"),
         });
     }
-    session.db.dictionary().base_table(&of, &like.table).map(drop)
+    session.names().base_table(&of, &like.table).map(drop)
 }
 
 /// The collation of the database that a new table comes into; None, with a note, if the table is there
@@ -152,11 +190,15 @@ fn look_at_new_name(
     definition::limit::table_name(&create.name.table)?;
     let names = create.checks.iter().filter_map(|check| check.name.as_deref());
     names.into_iter().try_for_each(definition::limit::name_length)?;
-    if is_taken(session, schema, &create.name.table) {
+    let taken = match create.temporary {
+        true => session.temporary.has(schema, &create.name.table),
+        false => is_taken(session, schema, &create.name.table),
+    };
+    if taken {
         let error = SqlError::table_exists(&create.name.table);
         return unless(session, create.if_not_exists, error).map(|()| None);
     }
-    if session.table_locks.is_some() {
+    if session.table_locks.is_some() && !create.temporary {
         return Err(SqlError::table_not_locked(&create.name.table));
     }
     Ok(Some(default))

@@ -7,7 +7,7 @@ use turnstile_engine::yield_now::Slice;
 
 use super::super::Session;
 use super::foreign_key::name_of;
-use super::{drop_trees, each_once, foreign_key, make_trees, schema_of, take_alone, view};
+use super::{drop_trees, each_once, foreign_key, make_trees, schema_of, take_alone, temporary, view};
 use crate::ast::{self, TableName};
 use crate::dictionary::table::{Counters, Definition};
 use crate::dictionary::{Dictionary, Table, TableName as FullName};
@@ -55,19 +55,23 @@ pub(super) async fn drop_together(
     session.table_locks.take_if(|locks| locks.is_empty());
     for table in &tables {
         slice.breathe().await;
-        let secondary = table.keys().iter().filter(|key| !key.primary).map(|key| key.index);
-        drop_trees(session, secondary.chain([table.definition.clustered]))?;
+        drop_trees(session, table.trees())?;
     }
     Ok(tables.len() as u64)
 }
 
+/// DROP TABLE: of tables that a temporary one hides, this one goes.
 pub(super) async fn drop_tables(session: &mut Session, drop: &ast::DropTable) -> SqlResult<()> {
-    let mut missing = Vec::new();
+    let (mut missing, mut going, mut own) = (Vec::new(), Vec::new(), Vec::new());
     each_once(session, &drop.names)?;
     for name in &drop.names {
-        let schema = schema_of(session, name)?;
-        if session.db.dictionary().find(&schema, &name.table).is_none() || drop.temporary {
-            missing.push(format!("{schema}.{}", name.table));
+        let full = (schema_of(session, name)?, name.table.clone());
+        if session.temporary.has(&full.0, &full.1) {
+            own.push(full);
+        } else if session.db.dictionary().find(&full.0, &full.1).is_some() {
+            going.push(full);
+        } else {
+            missing.push(format!("{}.{}", full.0, full.1));
         }
     }
     if !missing.is_empty() && !drop.if_exists {
@@ -76,15 +80,10 @@ pub(super) async fn drop_tables(session: &mut Session, drop: &ast::DropTable) ->
     for name in missing {
         session.state.warnings.push(WarningLevel::Note, SqlError::bad_table(name));
     }
-    let mut going = Vec::new();
-    for name in &drop.names {
-        going.push((schema_of(session, name)?, name.table.clone()));
-    }
-    going.retain(|(schema, name)| session.db.dictionary().find(schema, name).is_some() && !drop.temporary);
     if !going.is_empty() {
         drop_together(session, &going, None).await?;
     }
-    Ok(())
+    temporary::forget(session, &own)
 }
 
 /// TRUNCATE: new, empty trees in place of the old ones.
@@ -100,6 +99,5 @@ pub(super) async fn truncate(session: &mut Session, name: &TableName) -> SqlResu
     let empty = Table::new(definition, table.mdl.clone(), counters).made_by(made_by);
     session.db.dictionary().put_table(Arc::new(empty));
     drop(hold);
-    let secondary = table.keys().iter().filter(|key| !key.primary).map(|key| key.index);
-    drop_trees(session, secondary.chain([table.definition.clustered]))
+    drop_trees(session, table.trees())
 }

@@ -25,7 +25,7 @@ use crate::plan::uses::Uses;
 use crate::plan::{PlanContext, QueryPlan, is_mergeable, is_updatable, plan_query, query_of_view};
 use crate::pulse;
 use crate::session::{rights, statement, transaction};
-use crate::used_tables::of_statement;
+use crate::used_tables::{Used, of_statement};
 use crate::value::Value;
 use crate::virtual_table::VirtualTable;
 pub(in crate::session) use refresh::{columns_now, refresh};
@@ -55,7 +55,14 @@ pub(super) async fn create_view(session: &mut Session, create: &CreateView) -> S
     };
     let definer = definer(session, create, old.as_deref())?;
     let selecting = Statement::Select(create.query.clone());
-    statement::enter_for(session, &of_statement(&selecting)).await?;
+    let tables = of_statement(&selecting);
+    let own = |used: &&Used| {
+        session.is_temporary(&TableName { schema: used.schema.clone(), table: used.name.clone() })
+    };
+    if let Some(own) = tables.iter().find(own) {
+        return Err(SqlError::view_reads_temporary(&own.name));
+    }
+    statement::enter_for(session, &tables).await?;
     let made = define(session, create, &schema, definer, old.as_deref());
     // As whoever reads it will: maybe it lies too deep for that.
     let made = made.and_then(|definition| {
@@ -250,7 +257,8 @@ fn columns_of(
     names: &[Name],
     within: (Option<&str>, &EvalContext<'_>),
 ) -> SqlResult<Vec<Column>> {
-    let mut columns = create_select::selected_columns(session, plan, query, within)?;
+    let mut columns =
+        create_select::selected_columns(plan, query, (session.names().of_everybody(), within.0, within.1))?;
     for (nth, (column, meta)) in columns.iter_mut().zip(plan.columns().iter()).enumerate() {
         column.name = names.get(nth).unwrap_or(&meta.name).clone();
     }

@@ -9,7 +9,7 @@ use super::running_command;
 use crate::ast;
 use crate::error::{ErrorKind, SqlResult};
 use crate::expr::{EvalContext, SessionView, VariableKind};
-use crate::kept_statement::{Kept, PlanKey, Statement};
+use crate::kept_statement::{Kept, PlanKey, Statement, Version};
 use crate::plan::derived::{Deriving, Kinds, check_counts, expected, given};
 use crate::plan::estimate::Dives;
 use crate::plan::parameters::{Parameters, serves};
@@ -28,6 +28,12 @@ const DERIVATIONS_MAX: usize = 4;
 /// Plans that a statement keeps at most: callers that send a parameter now as one kind, now as another are
 /// few.
 const PLANS_MAX: usize = 4;
+
+/// What names mean to the session now.
+#[inline]
+fn version(session: &Session) -> Version {
+    (session.db.dictionary().version(), session.temporary.number())
+}
 
 /// What the values are to a statement on rows that keeps no plan: their kinds, and they themselves where
 /// they are converted. The metadata locks must be held.
@@ -54,7 +60,7 @@ pub fn taken(
 #[cold]
 pub(super) fn derive(session: &Session, statement: &Statement) -> SqlResult<RowPlan> {
     let nulls = vec![Value::Null; statement.params];
-    let version = session.db.dictionary().version();
+    let version = version(session);
     let warned = session.state.warnings.count();
     let mut known = Deriving::of(statement.params).found();
     for _ in 1..DERIVATIONS_MAX {
@@ -82,7 +88,7 @@ pub(super) fn derive(session: &Session, statement: &Statement) -> SqlResult<RowP
 /// The plan of a statement for these values, made anew if what it depends on has changed. The metadata locks
 /// must be held.
 pub(super) fn kept_plan(session: &Session, prepared: &Statement, params: &[Value]) -> SqlResult<Planned> {
-    let version = session.db.dictionary().version();
+    let version = version(session);
     let locks_reads = reads::locks_reads(session, prepared.reads);
     let mut plans = prepared.plans.lock();
     if !prepared.literals && prepared.params > 0 && plans.version != Some(version) {
@@ -141,7 +147,7 @@ fn has_kinds(session: &Session, variables: &[(Box<str>, VariableKind)]) -> bool 
 
 /// Whether a kept plan was made for this version of the dictionary and for the settings of now.
 #[inline]
-fn is_planned_for(session: &Session, key: &PlanKey, version: u64, locks_reads: bool) -> bool {
+fn is_planned_for(session: &Session, key: &PlanKey, version: Version, locks_reads: bool) -> bool {
     let settings = &session.settings;
     key.version == version
         && key.mode == settings.sql_mode
@@ -164,7 +170,7 @@ fn plan_to_keep(
         return plan_for(session, prepared, params, &parameters);
     }
     let key = PlanKey {
-        version: session.db.dictionary().version(),
+        version: version(session),
         schema: session.state.schema(),
         mode: session.settings.sql_mode,
         collation: session.settings.collation_connection,
@@ -182,7 +188,9 @@ fn plan_to_keep(
         }
         return plan_for(session, prepared, params, &Parameters::values());
     }
-    if prepared.by_value.load(Ordering::Relaxed) {
+    // A statement that sessions share keeps plans that any of them can use.
+    let shared = prepared.text.is_none() && key.version.1 != 0;
+    if shared || prepared.by_value.load(Ordering::Relaxed) {
         return Ok(plan);
     }
     // What planning tells of is told again when the statement comes again.

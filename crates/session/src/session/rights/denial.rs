@@ -42,7 +42,8 @@ pub(super) fn denial(session: &Session, rights: &Rights, uses: &[TableUse]) -> O
         let (schema, table) = (&*one.schema, &*one.table);
         let world = one.wanted == P::SELECT && VirtualTable::is_for_everybody(schema, table);
         let held = rights.on(schema);
-        if world || schema.eq_ignore_ascii_case("information_schema") || held.has(one.wanted) {
+        let own = session.temporary.has(schema, table);
+        if own || world || schema.eq_ignore_ascii_case("information_schema") || held.has(one.wanted) {
             continue;
         }
         let own = rights.on_table(schema, table);

@@ -116,7 +116,7 @@ pub(super) fn columns(session: &Session, full: bool, name: &TableName) -> SqlRes
         }
         return Ok(table);
     }
-    if let Some(view) = session.db.dictionary().view(&schema, &name.table) {
+    if let Some(view) = session.names().view(&schema, &name.table) {
         view_columns(session, full, &view, &mut table)?;
         return Ok(table);
     }
@@ -140,7 +140,7 @@ pub(super) fn columns(session: &Session, full: bool, name: &TableName) -> SqlRes
 /// SHOW INDEX. What is computed has none, nor has a view.
 pub(super) fn indexes(session: &Session, name: &TableName) -> SqlResult<Table> {
     let schema = schema_or_current(session, name.schema.as_deref())?;
-    let is_view = session.db.dictionary().view(&schema, &name.table).is_some();
+    let is_view = session.names().view(&schema, &name.table).is_some();
     let found = match VirtualTable::find(&schema, &name.table)? {
         _ if is_view => None,
         Some(_) => None,

@@ -52,6 +52,8 @@ pub async fn rollback_to(session: &mut Session, name: &str) -> SqlResult<()> {
         if !open.holds.is_empty() {
             session.entry.counts.savepoint_rollbacks.add(1);
         }
+        let own = open.own;
+        own.warn(session);
     }
     Ok(())
 }

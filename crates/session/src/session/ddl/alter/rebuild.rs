@@ -12,6 +12,7 @@ use super::super::alteration::{Alteration, NO_TREE};
 use super::super::copy::Origin;
 use super::super::rename::Way;
 use super::check_new_foreign_keys;
+use crate::definition;
 use crate::dictionary::table::{Counters, Definition};
 use crate::dictionary::{Column, Key, Table};
 use crate::error::{SqlError, SqlResult};
@@ -22,7 +23,11 @@ use crate::session::ddl::{auto_increment, copy, rename};
 
 /// Makes the new definitions durable, under the new name: the table's, and those of children that change
 /// with it.
-async fn save_altered(session: &mut Session, work: &mut Alteration) -> SqlResult<TxnId> {
+async fn save_altered(session: &mut Session, table: &Table, work: &mut Alteration) -> SqlResult<TxnId> {
+    if table.temporary {
+        rename_temporary(session, work)?;
+        return Ok(table.made_by);
+    }
     if !work.moves.is_empty() {
         let (moved, children) =
             rename::renamed(session, &work.moves, Some((&work.definition, &work.others)))?;
@@ -42,6 +47,24 @@ async fn save_altered(session: &mut Session, work: &mut Alteration) -> SqlResult
         locks.rename(|schema, name| way.follow(schema, name));
     }
     Ok(made_by)
+}
+
+/// A temporary table's definition, under its new name if it gets one.
+fn rename_temporary(session: &mut Session, work: &mut Alteration) -> SqlResult<()> {
+    for one in &work.moves {
+        (work.definition.schema, work.definition.name) = one.now.clone();
+        definition::check::rename(&mut work.definition, &one.was.1, false, &|_| false)?;
+        session.temporary.remove(&one.was.0, &one.was.1);
+    }
+    Ok(())
+}
+
+/// Shows a table's new definition to whoever knows the table.
+fn put(session: &mut Session, table: &Table, new: Table) {
+    match table.temporary {
+        true => session.temporary.put(Arc::new(new.temporary())),
+        false => session.db.dictionary().put_table(Arc::new(new)),
+    }
 }
 
 /// Shows new definitions of children to everybody.
@@ -71,12 +94,12 @@ pub(super) async fn redefine(session: &mut Session, table: &Table, work: &mut Al
             return Err(error);
         }
     };
-    let made_by = save_altered(session, work).await?;
+    let made_by = save_altered(session, table, work).await?;
     auto_increment::set_counter(session, table, work).await?;
     let counters = table.counters.clone();
     let changed = Table::new(work.definition.clone(), table.mdl.clone(), counters);
     let changed = changed.made_by(if built { made_by } else { table.made_by });
-    session.db.dictionary().put_table(Arc::new(changed));
+    put(session, table, changed);
     put_others(session, &work.others);
     let kept = |key: &&Key| !work.definition.keys.iter().any(|new| new.index == key.index);
     ddl::drop_trees(
@@ -135,10 +158,6 @@ pub(super) async fn rebuild(session: &mut Session, table: &Table, work: &mut Alt
         None => Origin::Default,
     };
     let origins: Vec<Origin> = work.definition.columns.iter().zip(&work.origins).map(origin).collect();
-    let trees = |definition: &Definition| {
-        let secondary = definition.keys.iter().filter(|key| !key.primary).map(|key| key.index);
-        secondary.chain([definition.clustered]).collect::<Vec<_>>()
-    };
     let copied = match copy::copy_rows(session, table, &new, &origins).await {
         Ok(copied) => check_new_foreign_keys(session, work).await.map(|_| copied),
         failed => failed,
@@ -146,17 +165,17 @@ pub(super) async fn rebuild(session: &mut Session, table: &Table, work: &mut Alt
     let copied = match copied {
         Ok(copied) => copied,
         Err(error) => {
-            ddl::drop_trees(session, trees(&work.definition))?;
+            ddl::drop_trees(session, new.trees())?;
             return Err(error);
         }
     };
     auto_increment::move_counter(session, table, &new, work).await?;
-    let made_by = save_altered(session, work).await?;
+    let made_by = save_altered(session, table, work).await?;
     // Under its new name, if it gets one.
     let new = Table::new(work.definition.clone(), table.mdl.clone(), counters.clone()).made_by(made_by);
     counters.rows.store(copied, Ordering::Relaxed);
-    session.db.dictionary().put_table(Arc::new(new));
+    put(session, table, new);
     put_others(session, &work.others);
-    ddl::drop_trees(session, trees(&table.definition))?;
+    ddl::drop_trees(session, table.trees())?;
     Ok(copied)
 }

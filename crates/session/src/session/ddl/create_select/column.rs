@@ -1,9 +1,8 @@
 //! The columns that a query's columns become.
 
-use super::super::super::Session;
 use super::super::columns_read;
 use crate::ast::{ColumnName, Expr, Query, QueryBody, SelectItem};
-use crate::dictionary::{Column, DefaultValue};
+use crate::dictionary::{Column, DefaultValue, TableNames};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::EvalContext;
 use crate::plan::QueryPlan;
@@ -24,20 +23,20 @@ const PI_DIGITS: (u8, u8) = (8, 6);
 const DOUBLE_DIGITS: u8 = 22;
 
 pub fn selected_columns(
-    session: &Session,
     source: &QueryPlan,
     query: &Query,
-    (current, eval): (Option<&str>, &EvalContext<'_>),
+    (names, current, eval): (TableNames<'_>, Option<&str>, &EvalContext<'_>),
 ) -> SqlResult<Vec<Column>> {
     let of_set = matches!(source, QueryPlan::Set(_));
     let written = written_values(query);
     let written = written.iter().copied().chain(std::iter::repeat(None));
     let columns = source.columns().iter().zip(written);
     let column = |(meta, written): (&ColumnMeta, Option<&Expr>)| {
-        let Some(read) = written.and_then(read_as_it_is).and_then(|(name, of)| {
-            Some((columns_read::find(session.db.dictionary(), current, query, name)?, of))
-        }) else {
-            return selected_column(session, meta, (written, of_set), eval);
+        let Some(read) = written
+            .and_then(read_as_it_is)
+            .and_then(|(name, of)| Some((columns_read::find(names, current, query, name)?, of)))
+        else {
+            return selected_column(meta, (written, of_set), (names, eval));
         };
         match read {
             // It is the column.
@@ -46,10 +45,10 @@ pub fn selected_columns(
             }
             // A column that has no default gives none to the greatest of its values either.
             (base, Reads::Extreme) if base.default == DefaultValue::None => {
-                let column = selected_column(session, meta, (written, of_set), eval)?;
+                let column = selected_column(meta, (written, of_set), (names, eval))?;
                 Ok(Column { default: DefaultValue::None, ..column })
             }
-            _ => selected_column(session, meta, (written, of_set), eval),
+            _ => selected_column(meta, (written, of_set), (names, eval)),
         }
     };
     columns.map(column).collect()
@@ -58,20 +57,21 @@ pub fn selected_columns(
 /// A column for one of a query's: a table's column keeps what its definition says of single values;
 /// whatever else cannot be NULL gets its type's zero as its default.
 fn selected_column(
-    session: &Session,
     meta: &ColumnMeta,
     (written, of_set): (Option<&Expr>, bool),
-    eval: &EvalContext<'_>,
+    (names, eval): (TableNames<'_>, &EvalContext<'_>),
 ) -> SqlResult<Column> {
     let name: Box<str> = meta.name.trim().into();
     if name.is_empty() || name.chars().count() > 64 {
         return Err(SqlError::wrong_column_name(&meta.name));
     }
     let nullable = !is_not_null(meta);
-    let base = session.db.dictionary().find(&meta.schema, &meta.org_table);
+    let base = names.find(&meta.schema, &meta.org_table);
     let base = base.as_ref().and_then(|table| {
         let at = table.column_position(&meta.org_name)?;
-        Some(&table.columns()[at])
+        // What comes through a view is of the table that a temporary one hides.
+        let column = &table.columns()[at];
+        (!table.temporary || column.kind == meta.column_type).then_some(column)
     });
     if let Some(base) = base
         && is_kept_as(base, nullable)
