@@ -325,11 +325,21 @@ impl Engine {
 
     /// A new, empty index; durable when this returns.
     pub fn create_index(&self) -> Result<IndexId> {
+        let (index, lsn) = self.make_index()?;
+        self.kernel.storage.wal.flush_to(lsn)?;
+        Ok(index)
+    }
+
+    /// A new, empty index that nobody looks for after a restart: nothing is synced. What is logged of it stands
+    /// in the log before all that is put into it, so a crash leaves it whole or not there.
+    pub fn create_passing_index(&self) -> Result<IndexId> {
+        self.make_index().map(|(index, _)| index)
+    }
+
+    fn make_index(&self) -> Result<(IndexId, Lsn)> {
         let storage = &self.kernel.storage;
         storage.reserve_blocking()?;
-        let (index, lsn) = with_pages_blocking(storage, || self.kernel.indexes.create())?;
-        storage.wal.flush_to(lsn)?;
-        Ok(index)
+        with_pages_blocking(storage, || self.kernel.indexes.create())
     }
 
     /// Drops an index and frees its pages. Once this has begun the index is gone for good, even if the engine
@@ -339,6 +349,16 @@ impl Engine {
         storage.reserve_blocking()?;
         let lsn = with_pages_blocking(storage, || self.kernel.indexes.start_drop(index))?;
         storage.wal.flush_to(lsn)?;
+        self.kernel.counters.free(storage, index)?;
+        finish_drop(&self.kernel, index)
+    }
+
+    /// Drops an index that nobody looks for after a restart: nothing is synced. Pages are given to others later
+    /// in the log than they are freed, so a crash that takes the end of the log takes both.
+    pub fn drop_passing_index(&self, index: IndexId) -> Result<()> {
+        let storage = &self.kernel.storage;
+        storage.reserve_blocking()?;
+        with_pages_blocking(storage, || self.kernel.indexes.start_drop(index))?;
         self.kernel.counters.free(storage, index)?;
         finish_drop(&self.kernel, index)
     }

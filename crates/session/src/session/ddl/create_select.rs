@@ -112,7 +112,10 @@ fn plan_creation(
     definition::check::add(&mut definition, &create.checks, &taken, &mut faults);
     faults.end()?;
     ddl::check_is_identified(session, &definition)?;
-    ddl::make_trees(session, &mut definition)?;
+    match create.temporary {
+        true => ddl::temporary::make_trees(session, &mut definition)?,
+        false => ddl::make_trees(session, &mut definition)?,
+    }
     let width = definition.columns.len();
     let counters = Counters::fresh();
     let table = Table::new(definition.clone(), Arc::default(), counters.clone());

@@ -79,7 +79,7 @@ async fn create_temporary(
     let mut faults = Faults::default();
     let mut definition = written(session, create, place, &mut faults)?;
     faults.end()?;
-    make_trees(session, &mut definition)?;
+    temporary::make_trees(session, &mut definition)?;
     temporary::publish(session, definition, Counters::fresh());
     Ok(Outcome::default())
 }

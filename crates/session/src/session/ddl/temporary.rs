@@ -9,9 +9,11 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use turnstile_engine::ids::IndexId;
+
 use super::super::Session;
 use super::super::statement::Outcome;
-use super::{alter, as_alter, create_table, drop_trees, each_once, make_trees, online, schema_of};
+use super::{alter, as_alter, create_table, each_once, online, schema_of};
 use crate::ast::{self, Statement, TableName};
 use crate::dictionary::table::{Counters, Definition};
 use crate::dictionary::{Table, TableName as FullName};
@@ -141,6 +143,22 @@ pub(in crate::session) fn forget_all(session: &mut Session) {
     session.gone_trees.extend(tables.iter().flat_map(|table| table.trees()));
     // What cannot be dropped now is dropped at the next start.
     let _ = sweep(session);
+}
+
+/// Makes the trees of a definition. Nobody looks for them after a restart, so nothing is synced for them.
+pub(super) fn make_trees(session: &Session, definition: &mut Definition) -> SqlResult<()> {
+    let engine = session.db.engine();
+    definition.clustered = engine.create_passing_index()?;
+    for key in &mut definition.keys {
+        key.index = if key.primary { definition.clustered } else { engine.create_passing_index()? };
+    }
+    Ok(())
+}
+
+/// Drops trees of temporary tables.
+pub(super) fn drop_trees(session: &Session, trees: impl IntoIterator<Item = IndexId>) -> SqlResult<()> {
+    let engine = session.db.engine();
+    trees.into_iter().try_for_each(|tree| engine.drop_passing_index(tree).map_err(SqlError::from))
 }
 
 /// TRUNCATE: new, empty trees in place of the old ones.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use turnstile_engine::ids::TxnId;
+use turnstile_engine::ids::{IndexId, TxnId};
 use turnstile_engine::{Error as EngineError, Read};
 
 use super::super::super::Session;
@@ -64,6 +64,14 @@ fn put(session: &mut Session, table: &Table, new: Table) {
     match table.temporary {
         true => session.temporary.put(Arc::new(new.temporary())),
         false => session.db.dictionary().put_table(Arc::new(new)),
+    }
+}
+
+/// Drops trees of a table, old or new.
+fn drop_all(session: &Session, table: &Table, trees: Vec<IndexId>) -> SqlResult<()> {
+    match table.temporary {
+        true => ddl::temporary::drop_trees(session, trees),
+        false => ddl::drop_trees(session, trees),
     }
 }
 
@@ -141,7 +149,10 @@ async fn explain_build(session: &Session, new: &Table, error: EngineError) -> Sq
 
 /// Copies the rows into new trees.
 pub(super) async fn rebuild(session: &mut Session, table: &Table, work: &mut Alteration) -> SqlResult<u64> {
-    ddl::make_trees(session, &mut work.definition)?;
+    match table.temporary {
+        true => ddl::temporary::make_trees(session, &mut work.definition)?,
+        false => ddl::make_trees(session, &mut work.definition)?,
+    }
     let counters = Counters::fresh();
     if work.definition.keys.first().is_none_or(|key| !key.primary) && table.primary().is_some() {
         counters.row_id.store(1, Ordering::Relaxed);
@@ -165,7 +176,7 @@ pub(super) async fn rebuild(session: &mut Session, table: &Table, work: &mut Alt
     let copied = match copied {
         Ok(copied) => copied,
         Err(error) => {
-            ddl::drop_trees(session, new.trees())?;
+            drop_all(session, table, new.trees())?;
             return Err(error);
         }
     };
@@ -176,6 +187,6 @@ pub(super) async fn rebuild(session: &mut Session, table: &Table, work: &mut Alt
     counters.rows.store(copied, Ordering::Relaxed);
     put(session, table, new);
     put_others(session, &work.others);
-    ddl::drop_trees(session, table.trees())?;
+    drop_all(session, table, table.trees())?;
     Ok(copied)
 }
