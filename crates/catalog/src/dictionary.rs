@@ -98,6 +98,14 @@ impl Named {
         }
     }
 
+    /// Its columns.
+    pub fn columns(&self) -> &[Column] {
+        match self {
+            Named::Table(table) => table.columns(),
+            Named::View(view) => &view.definition.columns,
+        }
+    }
+
     /// Its database and name.
     pub fn name(&self) -> (&str, &str) {
         match self {

@@ -330,8 +330,8 @@ impl Engine {
         Ok(index)
     }
 
-    /// A new, empty index that nobody looks for after a restart: nothing is synced. What is logged of it stands
-    /// in the log before all that is put into it, so a crash leaves it whole or not there.
+    /// A new, empty index that nobody looks for after a restart: nothing is synced. What is logged of it
+    /// stands in the log before all that is put into it, so a crash leaves it whole or not there.
     pub fn create_passing_index(&self) -> Result<IndexId> {
         self.make_index().map(|(index, _)| index)
     }
@@ -353,8 +353,8 @@ impl Engine {
         finish_drop(&self.kernel, index)
     }
 
-    /// Drops an index that nobody looks for after a restart: nothing is synced. Pages are given to others later
-    /// in the log than they are freed, so a crash that takes the end of the log takes both.
+    /// Drops an index that nobody looks for after a restart: nothing is synced. Pages are given to others
+    /// later in the log than they are freed, so a crash that takes the end of the log takes both.
     pub fn drop_passing_index(&self, index: IndexId) -> Result<()> {
         let storage = &self.kernel.storage;
         storage.reserve_blocking()?;

@@ -271,17 +271,7 @@ fn is_boolean(expr: &Expr) -> bool {
         | Expr::Like { .. }
         | Expr::Regexp { .. }
         | Expr::Unary { op: UnaryOp::Not, .. } => true,
-        Expr::Binary { op, .. } => matches!(
-            op,
-            BinaryOp::Xor
-                | BinaryOp::Equal
-                | BinaryOp::NullSafeEqual
-                | BinaryOp::NotEqual
-                | BinaryOp::Less
-                | BinaryOp::LessOrEqual
-                | BinaryOp::Greater
-                | BinaryOp::GreaterOrEqual
-        ),
+        Expr::Binary { op, .. } => *op == BinaryOp::Xor || op.is_comparison(),
         Expr::Function(call) => BOOLEAN.contains(&&*call.name),
         _ => false,
     }

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use turnstile_syntax::ast::{
     Expr, Frame, FrameBound, FunctionCall, IndexHint, IndexHintKind, Join, JoinCondition, JoinKind, Literal,
-    LockStrength, LockWait, LockingClause, Name, OrderItem, Over, Quantifier, Query, QueryBody, Select,
-    SelectItem, SetOperator, TableRef, Window, With, unit_text,
+    Name, OrderItem, Over, Quantifier, Query, QueryBody, Select, SelectItem, SetOperator, TableRef, Window,
+    With, unit_text,
 };
 
 use super::json_table::write_json_table;
@@ -79,7 +79,6 @@ pub(super) fn write_query(query: &Query, out: &mut Output) {
         }
         write_expr(&limit.count, out);
     }
-    query.locking.iter().for_each(|clause| write_locking(clause, out));
 }
 
 /// One of the queries of a set operation; with parentheses unless it is a block alone.
@@ -87,8 +86,7 @@ fn write_operand(query: &Query, out: &mut Output) {
     let alone = matches!(query.body, QueryBody::Select(_) | QueryBody::Values(_) | QueryBody::Table(_))
         && query.with.is_none()
         && query.order_by.is_empty()
-        && query.limit.is_none()
-        && query.locking.is_empty();
+        && query.limit.is_none();
     if alone {
         return write_query(query, out);
     }
@@ -245,22 +243,6 @@ fn write_hint(hint: &IndexHint, out: &mut Output) {
         IndexHintKind::Ignore => " IGNORE INDEX ",
     });
     write_names(&hint.indexes, out);
-}
-
-fn write_locking(clause: &LockingClause, out: &mut Output) {
-    out.push_str(match clause.strength {
-        LockStrength::Share => " for share",
-        LockStrength::Update => " for update",
-    });
-    for (nth, table) in clause.tables.iter().enumerate() {
-        out.push_str(if nth > 0 { "," } else { " of " });
-        out.table(table);
-    }
-    out.push_str(match clause.wait {
-        LockWait::Wait => "",
-        LockWait::NoWait => " nowait",
-        LockWait::SkipLocked => " skip locked",
-    });
 }
 
 /// What asks a query.

@@ -84,10 +84,15 @@ fn of_body(context: &PlanContext<'_>, query: &Query, parent: Option<Outside<'_>>
             (QueryBody::Values(rows.iter().map(kept).collect::<SqlResult<_>>()?), query.order_by.clone())
         }
     };
-    let mut locking = query.locking.clone();
-    // Names with a database mean no alias there.
-    locking.iter_mut().flat_map(|clause| &mut clause.tables).for_each(|table| table.schema = None);
-    Ok(Query { with: None, body, order_by, limit: query.limit.clone(), locking, into: Vec::new() })
+    // Who reads a view says what is locked: what its own query says of that is not kept, as in MySQL.
+    Ok(Query {
+        with: None,
+        body,
+        order_by,
+        limit: query.limit.clone(),
+        locking: Vec::new(),
+        into: Vec::new(),
+    })
 }
 
 /// A block, and its ORDER BY.

@@ -207,12 +207,14 @@ fn unless(session: &Session, forgiven: bool, error: SqlError) -> SqlResult<()> {
     Ok(())
 }
 
-/// Makes the trees of a definition.
-pub(super) fn make_trees(session: &Session, definition: &mut Definition) -> SqlResult<()> {
+/// Makes the trees of a definition. Nobody looks for those of a temporary table after a restart, so nothing
+/// is synced for them.
+pub(super) fn make_trees(session: &Session, definition: &mut Definition, temporary: bool) -> SqlResult<()> {
     let engine = session.db.engine();
-    definition.clustered = engine.create_index()?;
+    let make = || if temporary { engine.create_passing_index() } else { engine.create_index() };
+    definition.clustered = make()?;
     for key in &mut definition.keys {
-        key.index = if key.primary { definition.clustered } else { engine.create_index()? };
+        key.index = if key.primary { definition.clustered } else { make()? };
     }
     Ok(())
 }

@@ -122,6 +122,14 @@ pub enum BinaryOp {
     Concat,
 }
 
+impl BinaryOp {
+    /// Whether it tells how two values compare.
+    pub fn is_comparison(self) -> bool {
+        use BinaryOp::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual, NullSafeEqual};
+        matches!(self, Equal | NullSafeEqual | NotEqual | Less | LessOrEqual | Greater | GreaterOrEqual)
+    }
+}
+
 /// What IS compares with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum IsTest {

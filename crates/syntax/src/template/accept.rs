@@ -211,7 +211,7 @@ impl Rules<'_> {
         match expr {
             Expr::And(list) | Expr::Or(list) => list.iter().all(|one| self.condition(one)),
             Expr::Unary { op: UnaryOp::Not, operand } => self.condition(operand),
-            Expr::Binary { op, left, right } if compares(*op) => self.term(left) && self.term(right),
+            Expr::Binary { op, left, right } if op.is_comparison() => self.term(left) && self.term(right),
             Expr::Between { operand, low, high, .. } => {
                 self.term(operand) && self.term(low) && self.term(high)
             }
@@ -244,12 +244,4 @@ impl Rules<'_> {
             other => is_plain(other),
         }
     }
-}
-
-fn compares(op: BinaryOp) -> bool {
-    use BinaryOp as B;
-    matches!(
-        op,
-        B::Equal | B::NullSafeEqual | B::NotEqual | B::Less | B::LessOrEqual | B::Greater | B::GreaterOrEqual
-    )
 }

@@ -8,9 +8,7 @@
 
 use std::borrow::Cow;
 
-use turnstile_syntax::ast::{
-    BinaryOp, ColumnName, Expr, IsTest, Name, Query, QueryBody, Select, SelectItem, TableRef,
-};
+use turnstile_syntax::ast::{ColumnName, Expr, IsTest, Name, Query, QueryBody, Select, SelectItem, TableRef};
 use turnstile_syntax::walk;
 
 use super::super::block::Block;
@@ -30,10 +28,17 @@ impl Wanted {
     /// Of a block with this WHERE.
     pub fn of(select: &Select, condition: Option<&Expr>) -> Wanted {
         let mut list = Vec::new();
-        condition.iter().for_each(|one| walk::conjuncts((*one).clone(), &mut list));
-        list.retain(|one| compared(one).is_some());
+        condition.into_iter().for_each(|one| add_compared(one, &mut list));
         let alone = matches!(select.from.as_slice(), [TableRef::Table(_) | TableRef::Derived { .. }]);
         Wanted { list, alone }
+    }
+}
+
+fn add_compared(condition: &Expr, into: &mut Vec<Expr>) {
+    match condition {
+        Expr::And(list) => list.iter().for_each(|one| add_compared(one, into)),
+        one if compared(one).is_some() => into.push(one.clone()),
+        _ => {}
     }
 }
 
@@ -73,8 +78,8 @@ pub fn narrowed<'q>(block: &Block<'_, '_>, query: &'q Query, alias: &str, names:
 /// The column that a condition compares with constants, if it does nothing else.
 fn compared(condition: &Expr) -> Option<&ColumnName> {
     match condition {
-        Expr::Binary { op, left, right } if is_comparison(*op) && is_constant(right) => named(left),
-        Expr::Binary { op, left, right } if is_comparison(*op) && is_constant(left) => named(right),
+        Expr::Binary { op, left, right } if op.is_comparison() && is_constant(right) => named(left),
+        Expr::Binary { op, left, right } if op.is_comparison() && is_constant(left) => named(right),
         Expr::InList { operand, list, .. } if list.iter().all(is_constant) => named(operand),
         Expr::Between { operand, low, high, .. } if is_constant(low) && is_constant(high) => named(operand),
         Expr::Is { operand, test: IsTest::Null, .. } => named(operand),
@@ -84,19 +89,6 @@ fn compared(condition: &Expr) -> Option<&ColumnName> {
 
 fn named(expr: &Expr) -> Option<&ColumnName> {
     if let Expr::Column(name) = expr { Some(name) } else { None }
-}
-
-fn is_comparison(op: BinaryOp) -> bool {
-    matches!(
-        op,
-        BinaryOp::Equal
-            | BinaryOp::NullSafeEqual
-            | BinaryOp::NotEqual
-            | BinaryOp::Less
-            | BinaryOp::LessOrEqual
-            | BinaryOp::Greater
-            | BinaryOp::GreaterOrEqual
-    )
 }
 
 fn is_constant(expr: &Expr) -> bool {

@@ -7,7 +7,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::staged::Staged;
 use crate::accounts::{AccountName, Privileges, TableRights, privileges};
 use crate::ast::{Grant, Privilege, PrivilegeLevel, Revoke, UserName};
-use crate::dictionary::Named;
 use crate::error::{SqlError, SqlResult};
 use crate::session::accounts::staged;
 use crate::session::{Session, accounts, rights};
@@ -176,16 +175,15 @@ fn check_granted(session: &Session, place: &Place, wanted: &Wanted) -> SqlResult
     if VirtualTable::find(schema, table)?.is_some() {
         return Ok(());
     }
-    let columns = match session.database().dictionary().named(schema, table) {
-        Ok(Named::Table(table)) => table.columns().to_vec(),
-        Ok(Named::View(view)) => view.definition.columns.clone(),
+    let named = match session.database().dictionary().named(schema, table) {
+        Ok(named) => named,
         Err(_) => {
             let may_come = wanted.columns.is_empty() && wanted.whole.has(Privileges::CREATE);
             return if may_come { Ok(()) } else { Err(SqlError::no_such_table(schema, table)) };
         }
     };
     for (column, _) in &wanted.columns {
-        if !columns.iter().any(|one| one.name.eq_ignore_ascii_case(column)) {
+        if !named.columns().iter().any(|one| one.name.eq_ignore_ascii_case(column)) {
             return Err(SqlError::unknown_column(column, table));
         }
     }

@@ -112,10 +112,7 @@ fn plan_creation(
     definition::check::add(&mut definition, &create.checks, &taken, &mut faults);
     faults.end()?;
     ddl::check_is_identified(session, &definition)?;
-    match create.temporary {
-        true => ddl::temporary::make_trees(session, &mut definition)?,
-        false => ddl::make_trees(session, &mut definition)?,
-    }
+    ddl::make_trees(session, &mut definition, create.temporary)?;
     let width = definition.columns.len();
     let counters = Counters::fresh();
     let table = Table::new(definition.clone(), Arc::default(), counters.clone());

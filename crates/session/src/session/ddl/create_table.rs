@@ -53,7 +53,7 @@ pub(super) async fn create_table(
     faults.take(Phase::ForeignKeys, fits);
     faults.end()?;
     foreign_key::fit_children(session, &definition)?;
-    make_trees(session, &mut definition)?;
+    make_trees(session, &mut definition, false)?;
     let made_by = session.db.save_tables(&[&definition]).await?;
     let table = Table::new(definition, Arc::default(), Counters::fresh()).made_by(made_by);
     session.db.dictionary().put_table(Arc::new(table));
@@ -79,7 +79,7 @@ async fn create_temporary(
     let mut faults = Faults::default();
     let mut definition = written(session, create, place, &mut faults)?;
     faults.end()?;
-    temporary::make_trees(session, &mut definition)?;
+    make_trees(session, &mut definition, true)?;
     temporary::publish(session, definition, Counters::fresh());
     Ok(Outcome::default())
 }

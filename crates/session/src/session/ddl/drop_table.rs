@@ -92,7 +92,7 @@ pub(super) async fn truncate(session: &mut Session, name: &TableName) -> SqlResu
     let (table, hold) = take_alone(session, &schema, &name.table).await?;
     foreign_key::check_may_truncate(session, &schema, &name.table)?;
     let mut definition = Definition { auto_increment: 0, ..table.definition.clone() };
-    make_trees(session, &mut definition)?;
+    make_trees(session, &mut definition, false)?;
     let made_by = session.db.save_tables(&[&definition]).await?;
     let counters = Counters::fresh();
     counters.rows.store(0, Ordering::Relaxed);

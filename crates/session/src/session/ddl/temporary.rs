@@ -13,7 +13,7 @@ use turnstile_engine::ids::IndexId;
 
 use super::super::Session;
 use super::super::statement::Outcome;
-use super::{alter, as_alter, create_table, each_once, online, schema_of};
+use super::{alter, as_alter, create_table, each_once, make_trees, online, schema_of};
 use crate::ast::{self, Statement, TableName};
 use crate::dictionary::table::{Counters, Definition};
 use crate::dictionary::{Table, TableName as FullName};
@@ -145,16 +145,6 @@ pub(in crate::session) fn forget_all(session: &mut Session) {
     let _ = sweep(session);
 }
 
-/// Makes the trees of a definition. Nobody looks for them after a restart, so nothing is synced for them.
-pub(super) fn make_trees(session: &Session, definition: &mut Definition) -> SqlResult<()> {
-    let engine = session.db.engine();
-    definition.clustered = engine.create_passing_index()?;
-    for key in &mut definition.keys {
-        key.index = if key.primary { definition.clustered } else { engine.create_passing_index()? };
-    }
-    Ok(())
-}
-
 /// Drops trees of temporary tables.
 pub(super) fn drop_trees(session: &Session, trees: impl IntoIterator<Item = IndexId>) -> SqlResult<()> {
     let engine = session.db.engine();
@@ -166,7 +156,7 @@ fn truncate(session: &mut Session, name: &TableName) -> SqlResult<()> {
     let schema = schema_of(session, name)?;
     let table = session.names().table(&schema, &name.table)?;
     let mut definition = Definition { auto_increment: 0, ..table.definition.clone() };
-    make_trees(session, &mut definition)?;
+    make_trees(session, &mut definition, true)?;
     let counters = Counters::fresh();
     counters.rows.store(0, Ordering::Relaxed);
     publish(session, definition, counters);

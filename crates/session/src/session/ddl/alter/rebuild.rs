@@ -149,10 +149,7 @@ async fn explain_build(session: &Session, new: &Table, error: EngineError) -> Sq
 
 /// Copies the rows into new trees.
 pub(super) async fn rebuild(session: &mut Session, table: &Table, work: &mut Alteration) -> SqlResult<u64> {
-    match table.temporary {
-        true => ddl::temporary::make_trees(session, &mut work.definition)?,
-        false => ddl::make_trees(session, &mut work.definition)?,
-    }
+    ddl::make_trees(session, &mut work.definition, table.temporary)?;
     let counters = Counters::fresh();
     if work.definition.keys.first().is_none_or(|key| !key.primary) && table.primary().is_some() {
         counters.row_id.store(1, Ordering::Relaxed);
