@@ -36,8 +36,12 @@ impl Session {
 pub(super) fn ask_for_statement(session: &mut Session, statement: &Statement) -> SqlResult<()> {
     let current = session.state.schema();
     let needs = needs::of_statement(statement, current.as_deref(), &|| own_account_still(session))?;
-    let needs = needs.iter().filter(|need| session.temporary.is_empty() || !of_own(session, statement, need));
-    needs.collect::<Vec<_>>().into_iter().try_for_each(|need| ask(session, need))
+    for need in &needs {
+        if session.temporary.is_empty() || !of_own(session, statement, need) {
+            ask(session, need)?;
+        }
+    }
+    Ok(())
 }
 
 /// Whether it is a session's own table that a statement needs something on, and not the one of this name that
