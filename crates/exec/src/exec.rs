@@ -16,7 +16,7 @@ use turnstile_catalog::virtual_table::VirtualTable;
 use turnstile_expr::expr::{EvalContext, Lookup};
 use turnstile_observe::information_schema;
 use turnstile_observe::status::Observed;
-use turnstile_plan::plan::query::Subquery;
+use turnstile_plan::plan::query::{JoinStep, Subquery};
 use turnstile_values::error::{SqlError, SqlResult};
 use turnstile_values::memory::Charge;
 use turnstile_values::value::Rows;
@@ -159,8 +159,9 @@ impl<'e> Exec<'e> {
         Ok(())
     }
 
-    fn virtual_rows(&self, table: VirtualTable, charge: &mut Charge) -> SqlResult<Rows> {
-        information_schema::rows(table, self.db, self.session, charge).map(Rows::from)
+    fn virtual_rows(&self, table: VirtualTable, step: &JoinStep, charge: &mut Charge) -> SqlResult<Rows> {
+        let sought = virtual_scan::sought(self, table, step);
+        information_schema::rows_sought(table, self.db, self.session, &sought, charge).map(Rows::from)
     }
 }
 

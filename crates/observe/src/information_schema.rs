@@ -7,6 +7,7 @@
 //! like are lists of values.
 
 use crate::status::Observed;
+pub use sought::Sought;
 use turnstile_catalog::accounts::Privileges;
 use turnstile_catalog::catalog::Catalog;
 use turnstile_catalog::session_state::SessionState;
@@ -26,6 +27,7 @@ mod locks;
 mod privileges;
 mod roles;
 mod server;
+mod sought;
 mod thread_pool;
 pub mod views;
 mod zones;
@@ -54,8 +56,19 @@ pub fn rows(
     session: &SessionState,
     charge: &mut Charge,
 ) -> SqlResult<Vec<Vec<Value>>> {
+    rows_sought(table, db, session, &Sought::ALL, charge)
+}
+
+/// The same; rows about what is not sought may be missing.
+pub fn rows_sought(
+    table: VirtualTable,
+    db: &Observed,
+    session: &SessionState,
+    sought: &Sought,
+    charge: &mut Charge,
+) -> SqlResult<Vec<Vec<Value>>> {
     let mut rows = Vec::new();
-    write(table, db, session, &mut |line| {
+    write_sought(table, db, session, sought, &mut |line| {
         let row: Vec<Value> = line.iter().map(|field| field.to_value()).collect();
         charge.add_row(&row)?;
         session.work(ROW_BYTES)?;
@@ -73,6 +86,17 @@ pub fn write(
     table: VirtualTable,
     db: &Observed,
     session: &SessionState,
+    out: &mut RowWriter<'_>,
+) -> SqlResult<()> {
+    write_sought(table, db, session, &Sought::ALL, out)
+}
+
+/// The same; rows about what is not sought may be missing.
+fn write_sought(
+    table: VirtualTable,
+    db: &Observed,
+    session: &SessionState,
+    sought: &Sought,
     out: &mut RowWriter<'_>,
 ) -> SqlResult<()> {
     use VirtualTable as V;
@@ -97,7 +121,7 @@ pub fn write(
         V::ThreadPoolStats => thread_pool::stats(db, out),
         V::ThreadPoolWaits => thread_pool::waits(db, out),
         other => {
-            for row in listed(other, db, session)? {
+            for row in listed(other, db, session, sought)? {
                 out(&row.iter().map(FieldRef::Value).collect::<Vec<_>>())?;
             }
             Ok(())
@@ -106,27 +130,34 @@ pub fn write(
 }
 
 /// Rows of the tables that are made as lists of values.
-fn listed(table: VirtualTable, db: &Catalog, session: &SessionState) -> SqlResult<Vec<Vec<Value>>> {
+fn listed(
+    table: VirtualTable,
+    db: &Catalog,
+    session: &SessionState,
+    sought: &Sought,
+) -> SqlResult<Vec<Vec<Value>>> {
     use VirtualTable as V;
     Ok(match table {
         V::Schemata => catalog::schemata(db, session),
-        V::Tables => catalog::tables(db, session),
-        V::Columns => catalog::columns(db, session),
-        V::Statistics => catalog::statistics(db, session),
+        V::Tables => catalog::tables(db, session, sought),
+        V::Columns => catalog::columns(db, session, sought),
+        V::Statistics => catalog::statistics(db, session, sought),
         V::SchemataExtensions => extensions::schemata(db, session),
         V::TablesExtensions => extensions::tables(db, session),
         V::ColumnsExtensions => extensions::columns(db, session),
         V::ConstraintsExtensions => extensions::constraints(db, session),
-        V::Partitions => catalog::partitions(db, session),
+        V::Partitions => catalog::partitions(db, session, sought),
         V::UserAttributes => extensions::users(db, session),
-        V::KeyColumnUsage => catalog::key_column_usage(db, session),
-        V::TableConstraints => catalog::table_constraints(db, session),
-        V::CheckConstraints => catalog::check_constraints(db, session),
+        V::KeyColumnUsage => catalog::key_column_usage(db, session, sought),
+        V::TableConstraints => catalog::table_constraints(db, session, sought),
+        V::CheckConstraints => catalog::check_constraints(db, session, sought),
         V::ReferentialConstraints => {
-            foreign_keys::referential_constraints(db, &catalog::all_tables(db, session))
+            foreign_keys::referential_constraints(db, &catalog::all_tables(db, session, sought))
         }
-        V::InnodbForeign => foreign_keys::innodb_foreign(&catalog::all_tables(db, session)),
-        V::InnodbForeignCols => foreign_keys::innodb_foreign_columns(&catalog::all_tables(db, session)),
+        V::InnodbForeign => foreign_keys::innodb_foreign(&catalog::all_tables(db, session, sought)),
+        V::InnodbForeignCols => {
+            foreign_keys::innodb_foreign_columns(&catalog::all_tables(db, session, sought))
+        }
         V::Engines => server::engines(),
         V::CharacterSets => server::character_sets(),
         V::Collations => server::collations(),
@@ -156,7 +187,7 @@ fn listed(table: VirtualTable, db: &Catalog, session: &SessionState) -> SqlResul
         V::EnabledRoles => roles::enabled(db, session),
         V::RoleTableGrants => roles::table_grants(db, session),
         V::RoleColumnGrants => roles::column_grants(db, session),
-        V::Views => views::views(db, session),
+        V::Views => views::views(db, session, sought),
         V::ViewTableUsage => views::table_usage(db, session),
         V::MysqlEmpty(nth) => zones::rows(V::MysqlEmpty(nth).name()),
         _ => Vec::new(),

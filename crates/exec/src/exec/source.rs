@@ -140,7 +140,7 @@ async fn stored(exec: &mut Exec<'_>, plan: &SelectPlan, step: &JoinStep) -> SqlR
         Source::Common(rows) => with::common_rows(exec, rows).await?,
         Source::Virtual(table) => {
             aside::step().await;
-            Arc::new(exec.virtual_rows(*table, &mut charge)?)
+            Arc::new(exec.virtual_rows(*table, step, &mut charge)?)
         }
         Source::Table(source) => Arc::new(whole_table(exec, source, step, plan.width, &mut charge).await?),
         Source::Group(_) | Source::Lateral(_) | Source::Expanded(..) => Arc::default(),

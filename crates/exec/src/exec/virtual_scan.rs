@@ -6,13 +6,14 @@ use turnstile_engine::Visit;
 use turnstile_sys::aside;
 
 use super::Exec;
-use super::tail::RowOut;
+use super::tail::{RowOut, TupleRow};
 use turnstile_catalog::virtual_table::VirtualTable;
-use turnstile_expr::expr::Expr;
-use turnstile_observe::information_schema;
-use turnstile_plan::plan::query::{SelectPlan, Source};
+use turnstile_expr::expr::{CompareOp, Expr};
+use turnstile_observe::information_schema::{self, Sought};
+use turnstile_plan::plan::query::{Filter, JoinStep, SelectPlan, Source};
 use turnstile_values::error::SqlResult;
 use turnstile_values::field::FieldRef;
+use turnstile_values::value::Value;
 
 /// More columns than any computed table has.
 const COLUMNS_MAX: usize = 64;
@@ -35,6 +36,37 @@ fn virtual_shown(plan: &SelectPlan) -> Option<(VirtualTable, Vec<usize>)> {
     };
     let columns = plan.items.iter().map(|item| column(&item.expr)).collect::<Option<Vec<_>>>()?;
     (plain && columns.len() <= COLUMNS_MAX).then_some((table, columns))
+}
+
+/// The database and table that the conditions of a step compare its rows with, by constants.
+pub(super) fn sought(exec: &Exec<'_>, table: VirtualTable, step: &JoinStep) -> Sought {
+    let Some((schema, name)) = Sought::columns_of(table) else { return Sought::ALL };
+    // Behind an outer join, rows that are not there would be filled with NULL.
+    let filters: &[Filter] = if step.left_join { &[] } else { &step.filters };
+    let mut sought = Sought::ALL;
+    for condition in step.matching.iter().chain(filters) {
+        let Some((at, value)) = compared(&condition.expr) else { continue };
+        let place = match at.checked_sub(step.base) {
+            Some(at) if at == schema => &mut sought.schema,
+            Some(at) if at == name => &mut sought.table,
+            _ => continue,
+        };
+        if let Ok(Value::Str(text)) = value.eval(&TupleRow(&[]), exec.eval) {
+            *place = Some((*text).into());
+        }
+    }
+    sought
+}
+
+/// A column that is to equal a constant.
+fn compared(condition: &Expr) -> Option<(usize, &Expr)> {
+    let Expr::Compare { op: CompareOp::Equal, left, right, .. } = condition else { return None };
+    match (&**left, &**right) {
+        (Expr::Column(at), value) | (value, Expr::Column(at)) if value.is_constant() && value.is_light() => {
+            Some((*at, value))
+        }
+        _ => None,
+    }
 }
 
 /// Runs such a block; the number of its rows. None: it is another. The rows wait in the answer until the

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use super::sought::Sought;
 use super::{count, row, text};
 use turnstile_catalog::accounts::{Privileges, Rights};
 use turnstile_catalog::catalog::Catalog;
@@ -46,11 +47,22 @@ pub fn schemata(db: &Catalog, session: &SessionState) -> Rows {
 }
 
 /// The tables that a session may see.
-pub fn all_tables(db: &Catalog, session: &SessionState) -> Vec<Arc<Table>> {
+pub fn all_tables(db: &Catalog, session: &SessionState, sought: &Sought) -> Vec<Arc<Table>> {
     let rights = session.rights();
-    let names = db.dictionary().schema_names().into_iter().filter(|name| rights.may_see(name));
+    let names = db
+        .dictionary()
+        .schema_names()
+        .into_iter()
+        .filter(|name| sought.takes_schema(name) && rights.may_see(name));
     let tables = names.flat_map(|name| db.dictionary().tables(&name));
+    let tables = tables.filter(|table| sought.takes_table(table.name()));
     tables.filter(|table| rights.may_see_table(&table.definition.schema, table.name())).collect()
+}
+
+/// The computed tables among them.
+fn computed(session: &SessionState, sought: &Sought) -> impl Iterator<Item = VirtualTable> {
+    let wanted = |one: &VirtualTable| sought.takes_schema(one.schema()) && sought.takes_table(one.name());
+    VirtualTable::all_visible(session.rights()).filter(wanted)
 }
 
 pub(super) fn moment(seconds: u64) -> Value {
@@ -58,10 +70,10 @@ pub(super) fn moment(seconds: u64) -> Value {
 }
 
 /// Rows of TABLES.
-pub fn tables(db: &Catalog, session: &SessionState) -> Rows {
-    let mut rows: Rows = all_tables(db, session).iter().map(|table| table_row(db, table)).collect();
-    rows.extend(super::views::as_tables(db, session));
-    for one in VirtualTable::all_visible(session.rights()) {
+pub fn tables(db: &Catalog, session: &SessionState, sought: &Sought) -> Rows {
+    let mut rows: Rows = all_tables(db, session, sought).iter().map(|table| table_row(db, table)).collect();
+    rows.extend(super::views::as_tables(db, session, sought));
+    for one in computed(session, sought) {
         let mut line = vec![text("def"), text(one.schema()), text(one.name()), text(one.table_type())];
         line.resize(20, Value::Null);
         line.push(text(if one.table_type() == "VIEW" { "VIEW" } else { "" }));
@@ -125,7 +137,7 @@ fn table_row(db: &Catalog, table: &Table) -> Vec<Value> {
 }
 
 /// Rows of PARTITIONS: no table is divided, so each has the one row of an undivided one.
-pub fn partitions(db: &Catalog, session: &SessionState) -> Rows {
+pub fn partitions(db: &Catalog, session: &SessionState, sought: &Sought) -> Rows {
     let line = |table: &Arc<Table>| {
         let size = size_of(db, table);
         let mut line = vec![text("def"), text(&table.definition.schema), text(table.name())];
@@ -143,7 +155,7 @@ pub fn partitions(db: &Catalog, session: &SessionState) -> Rows {
         line.extend([Value::Null, Value::Null, Value::Null, text(""), text(""), Value::Null]);
         line
     };
-    all_tables(db, session).iter().map(line).collect()
+    all_tables(db, session, sought).iter().map(line).collect()
 }
 
 /// The key that stands for a primary one: the primary key, or else the first unique key whose columns are NOT
@@ -241,18 +253,18 @@ pub(super) fn lengths(kind: &ColumnType) -> [Value; 5] {
 }
 
 /// Rows of COLUMNS.
-pub fn columns(db: &Catalog, session: &SessionState) -> Rows {
+pub fn columns(db: &Catalog, session: &SessionState, sought: &Sought) -> Rows {
     let mut rows = Vec::new();
     let rights = session.rights();
-    for table in all_tables(db, session) {
+    for table in all_tables(db, session, sought) {
         for (at, column) in table.columns().iter().enumerate() {
             if let Some(privileges) = column_privileges(&rights, &table, column) {
                 rows.push(column_row(&table, at, column, &privileges));
             }
         }
     }
-    rows.extend(super::views::as_columns(db, session));
-    for table in VirtualTable::all_visible(session.rights()) {
+    rows.extend(super::views::as_columns(db, session, sought));
+    for table in computed(session, sought) {
         for (at, (name, kind, nullable)) in table.columns().into_iter().enumerate() {
             let mut line =
                 vec![text("def"), text(table.schema()), text(table.name()), text(name), count(at + 1)];
@@ -331,8 +343,8 @@ fn each_part(tables: &[Arc<Table>]) -> impl Iterator<Item = (&Arc<Table>, &Key, 
 }
 
 /// Rows of STATISTICS.
-pub fn statistics(db: &Catalog, session: &SessionState) -> Rows {
-    statistics_of(db, &all_tables(db, session))
+pub fn statistics(db: &Catalog, session: &SessionState, sought: &Sought) -> Rows {
+    statistics_of(db, &all_tables(db, session, sought))
 }
 
 /// Those of some tables. Where nobody has looked at a table yet, the values of a unique key are as many as
@@ -388,8 +400,8 @@ fn statistics_of_table(table: &Arc<Table>, records: Option<u64>) -> Rows {
 }
 
 /// Rows of KEY_COLUMN_USAGE.
-pub fn key_column_usage(db: &Catalog, session: &SessionState) -> Rows {
-    let (tables, rights) = (all_tables(db, session), session.rights());
+pub fn key_column_usage(db: &Catalog, session: &SessionState, sought: &Sought) -> Rows {
+    let (tables, rights) = (all_tables(db, session, sought), session.rights());
     let line = |(table, key, nth): (&Arc<Table>, &Key, usize)| {
         let column = &table.columns()[key.parts[nth].column].name;
         super::foreign_keys::key_column((table, &key.name), (column, nth), None)
@@ -403,8 +415,8 @@ pub fn key_column_usage(db: &Catalog, session: &SessionState) -> Rows {
 }
 
 /// Rows of TABLE_CONSTRAINTS.
-pub fn table_constraints(db: &Catalog, session: &SessionState) -> Rows {
-    let tables = all_tables(db, session);
+pub fn table_constraints(db: &Catalog, session: &SessionState, sought: &Sought) -> Rows {
+    let tables = all_tables(db, session, sought);
     let keys = tables.iter().flat_map(|table| table.keys().iter().map(move |key| (table, key)));
     let line = |(table, key): (&Arc<Table>, &Key)| {
         let schema = || text(&table.definition.schema);
@@ -432,13 +444,13 @@ pub fn table_constraints(db: &Catalog, session: &SessionState) -> Rows {
 }
 
 /// Rows of CHECK_CONSTRAINTS. As in MySQL, the text is escaped as in a string.
-pub fn check_constraints(db: &Catalog, session: &SessionState) -> Rows {
+pub fn check_constraints(db: &Catalog, session: &SessionState, sought: &Sought) -> Rows {
     let line = |table: &Table, check: &Check| {
         let clause = expression_text(&check.expr).replace('\\', "\\\\").replace('\'', "\\'");
         row([text("def"), text(&table.definition.schema), text(&check.name), text(clause)])
     };
     let mut rows = Rows::new();
-    for table in all_tables(db, session) {
+    for table in all_tables(db, session, sought) {
         rows.extend(table.definition.checks.iter().map(|check| line(&table, check)));
     }
     rows

@@ -1,6 +1,7 @@
 //! `mysql.innodb_table_stats` and `mysql.innodb_index_stats`, computed from what is known of tables. They
 //! cannot be written: ANALYZE fills them.
 
+use super::sought::Sought;
 use super::{row, text};
 use turnstile_catalog::catalog::Catalog;
 use turnstile_catalog::dictionary::Table;
@@ -18,7 +19,7 @@ fn known(
     mut visit: impl FnMut(&Table, &TableStatistics, Value, &mut Rows),
 ) -> Rows {
     let mut rows = Rows::new();
-    for table in super::catalog::all_tables(db, session) {
+    for table in super::catalog::all_tables(db, session, &Sought::ALL) {
         if let Some(known) = table.counters.statistics.known() {
             let moment = DateTime::from_unix_us(known.gathered as i64 * 1_000_000, 0);
             let gathered = moment.map(|moment| session.settings().time_zone.from_utc(moment));

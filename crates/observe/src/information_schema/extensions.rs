@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use super::catalog::all_tables;
+use super::sought::Sought;
 use super::text;
 use turnstile_catalog::catalog::Catalog;
 use turnstile_catalog::dictionary::Table;
@@ -33,14 +34,14 @@ pub(super) fn schemata(db: &Catalog, session: &SessionState) -> Rows {
 /// Rows of TABLES_EXTENSIONS.
 pub(super) fn tables(db: &Catalog, session: &SessionState) -> Rows {
     let line = |table: Arc<Table>| bare([&*table.definition.schema, table.name()]);
-    all_tables(db, session).into_iter().map(line).collect()
+    all_tables(db, session, &Sought::ALL).into_iter().map(line).collect()
 }
 
 /// Rows of COLUMNS_EXTENSIONS.
 pub(super) fn columns(db: &Catalog, session: &SessionState) -> Rows {
     let rights = session.rights();
     let mut rows = Vec::new();
-    for table in all_tables(db, session) {
+    for table in all_tables(db, session, &Sought::ALL) {
         for column in table.columns() {
             if super::catalog::column_privileges(&rights, &table, column).is_some() {
                 rows.push(bare([&*table.definition.schema, table.name(), &*column.name]));
@@ -53,7 +54,7 @@ pub(super) fn columns(db: &Catalog, session: &SessionState) -> Rows {
 /// Rows of TABLE_CONSTRAINTS_EXTENSIONS.
 pub(super) fn constraints(db: &Catalog, session: &SessionState) -> Rows {
     let mut rows = Vec::new();
-    for table in all_tables(db, session) {
+    for table in all_tables(db, session, &Sought::ALL) {
         rows.extend(
             table.keys().iter().map(|key| bare([&*table.definition.schema, &*key.name, table.name()])),
         );

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::catalog::{data_type, extra, lengths, moment};
+use super::sought::Sought;
 use super::{count, row, text};
 use turnstile_catalog::accounts::{Privileges, Rights};
 use turnstile_catalog::catalog::Catalog;
@@ -15,15 +16,20 @@ use turnstile_values::value::Value;
 type Rows = Vec<Vec<Value>>;
 
 /// The views that a session may see.
-pub fn all_views(db: &Catalog, session: &SessionState) -> Vec<Arc<View>> {
+pub fn all_views(db: &Catalog, session: &SessionState, sought: &Sought) -> Vec<Arc<View>> {
     let rights = session.rights();
-    let names = db.dictionary().schema_names().into_iter().filter(|name| rights.may_see(name));
+    let names = db
+        .dictionary()
+        .schema_names()
+        .into_iter()
+        .filter(|name| sought.takes_schema(name) && rights.may_see(name));
     let views = names.flat_map(|name| db.dictionary().views(&name));
+    let views = views.filter(|view| sought.takes_table(&view.definition.name));
     views.filter(|view| rights.may_see_table(&view.definition.schema, &view.definition.name)).collect()
 }
 
 /// Rows of TABLES.
-pub(super) fn as_tables(db: &Catalog, session: &SessionState) -> Rows {
+pub(super) fn as_tables(db: &Catalog, session: &SessionState, sought: &Sought) -> Rows {
     let line = |view: &Arc<View>| {
         let definition = &view.definition;
         let mut line = vec![text("def"), text(&definition.schema), text(&definition.name), text("VIEW")];
@@ -33,13 +39,13 @@ pub(super) fn as_tables(db: &Catalog, session: &SessionState) -> Rows {
         line.push(text("VIEW"));
         line
     };
-    all_views(db, session).iter().map(line).collect()
+    all_views(db, session, sought).iter().map(line).collect()
 }
 
 /// Rows of COLUMNS.
-pub(super) fn as_columns(db: &Catalog, session: &SessionState) -> Rows {
+pub(super) fn as_columns(db: &Catalog, session: &SessionState, sought: &Sought) -> Rows {
     let (mut rows, rights) = (Rows::new(), session.rights());
-    for view in all_views(db, session) {
+    for view in all_views(db, session, sought) {
         for (at, column) in view.definition.columns.iter().enumerate() {
             if let Some(privileges) = column_privileges(&rights, &view, column) {
                 rows.push(column_row(&view, at, column, &privileges));
@@ -84,7 +90,7 @@ fn column_row(view: &View, at: usize, column: &Column, privileges: &str) -> Vec<
 }
 
 /// Rows of VIEWS. The query is for who may see it.
-pub(super) fn views(db: &Catalog, session: &SessionState) -> Rows {
+pub(super) fn views(db: &Catalog, session: &SessionState, sought: &Sought) -> Rows {
     let rights = session.rights();
     let line = |view: &Arc<View>| {
         let definition = &view.definition;
@@ -110,14 +116,14 @@ pub(super) fn views(db: &Catalog, session: &SessionState) -> Rows {
             text(definition.collation.name()),
         ])
     };
-    all_views(db, session).iter().map(line).collect()
+    all_views(db, session, sought).iter().map(line).collect()
 }
 
 /// Rows of VIEW_TABLE_USAGE.
 pub(super) fn table_usage(db: &Catalog, session: &SessionState) -> Rows {
     let rights = session.rights();
     let mut rows = Rows::new();
-    for view in all_views(db, session) {
+    for view in all_views(db, session, &Sought::ALL) {
         let definition = &view.definition;
         for (schema, table) in &definition.reads {
             if rights.may_see_table(schema, table) {

@@ -42,6 +42,7 @@ mod roles;
 mod scripts;
 mod seeing;
 mod shop_plans;
+mod sought;
 mod statistics;
 mod stopped;
 mod switches;

@@ -9,7 +9,7 @@ use super::{find_table, schema_or_current};
 use crate::ast::TableName;
 use crate::definition::default_text;
 use crate::error::SqlResult;
-use crate::information_schema::{self, catalog};
+use crate::information_schema::{self, Sought, catalog};
 use crate::value::Value;
 use crate::virtual_table::VirtualTable;
 
@@ -46,7 +46,7 @@ pub(super) fn open_tables(session: &Session, schema: Option<&str>) -> Table {
     let mut table = Table::new(&[("Database", 's'), ("Table", 's'), ("In_use", 'n'), ("Name_locked", 'n')]);
     let here =
         |one: &Arc<crate::dictionary::Table>| schema.is_none_or(|schema| *schema == *one.definition.schema);
-    for one in catalog::all_tables(&session.db, &session.state).iter().filter(|one| here(one)) {
+    for one in catalog::all_tables(&session.db, &session.state, &Sought::ALL).iter().filter(|one| here(one)) {
         let in_use = i64::try_from(one.mdl.users()).unwrap_or(i64::MAX);
         let names = [text(&one.definition.schema), text(one.name())];
         table.rows.push(names.into_iter().chain([Value::Int(in_use), Value::Int(0)]).collect());
