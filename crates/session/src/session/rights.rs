@@ -14,11 +14,12 @@ use std::sync::Arc;
 use super::Session;
 use super::needs::{self, Need};
 use crate::accounts::{AccountName, KnownRights, Privileges as P, Rights, TableRights};
-use crate::ast::Statement;
+use crate::ast::{ShowWhat, Statement, TableName};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::WarningLevel;
 use crate::plan::uses::UseList;
 use crate::registry::Entry;
+use crate::session::ddl::schema_of;
 use crate::used_tables::{Asked, Used};
 use crate::variables::right;
 use crate::virtual_table::VirtualTable;
@@ -55,14 +56,30 @@ fn of_own(session: &Session, statement: &Statement, need: &Need) -> bool {
     else {
         return false;
     };
-    let means_own = match statement {
-        Statement::CreateTable(create) => create.like.is_some() && create.name.table != *table,
-        Statement::CreateView(_) | Statement::DropView { .. } | Statement::RenameTable(_) => false,
-        Statement::Flush(_) => false,
-        Statement::AlterTable(alter) => session.is_temporary(&alter.name) && alter.name.table == *table,
-        _ => true,
-    };
-    means_own && session.temporary.has(schema, table)
+    if !session.temporary.has(schema, table) {
+        return false;
+    }
+    let is =
+        |name: &TableName| name.table == *table && schema_of(session, name).is_ok_and(|of| of == *schema);
+    // Every kind that looks its tables up for the session alone; of the others it is everybody's.
+    match statement {
+        Statement::CreateTable(create) => create.like.as_ref().is_some_and(is),
+        Statement::AlterTable(alter) => is(&alter.name),
+        Statement::DropTable(_)
+        | Statement::Truncate(_)
+        | Statement::CreateIndex(_)
+        | Statement::DropIndex { .. }
+        | Statement::TableMaintenance(_)
+        | Statement::LockTables(_) => true,
+        Statement::Show(show) => matches!(
+            show.what,
+            ShowWhat::Columns { .. }
+                | ShowWhat::Index(_)
+                | ShowWhat::CreateTable(_)
+                | ShowWhat::CreateView(_)
+        ),
+        _ => false,
+    }
 }
 
 fn rights(session: &mut Session) -> &Rights {
