@@ -150,13 +150,13 @@ fn listed(
         V::UserAttributes => extensions::users(db, session),
         V::KeyColumnUsage => catalog::key_column_usage(db, session, sought),
         V::TableConstraints => catalog::table_constraints(db, session, sought),
-        V::CheckConstraints => catalog::check_constraints(db, session, sought),
+        V::CheckConstraints => catalog::check_constraints(db, session),
         V::ReferentialConstraints => {
             foreign_keys::referential_constraints(db, &catalog::all_tables(db, session, sought))
         }
-        V::InnodbForeign => foreign_keys::innodb_foreign(&catalog::all_tables(db, session, sought)),
+        V::InnodbForeign => foreign_keys::innodb_foreign(&catalog::all_tables(db, session, &Sought::ALL)),
         V::InnodbForeignCols => {
-            foreign_keys::innodb_foreign_columns(&catalog::all_tables(db, session, sought))
+            foreign_keys::innodb_foreign_columns(&catalog::all_tables(db, session, &Sought::ALL))
         }
         V::Engines => server::engines(),
         V::CharacterSets => server::character_sets(),

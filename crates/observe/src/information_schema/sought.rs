@@ -26,10 +26,8 @@ impl Sought {
     pub fn columns_of(table: VirtualTable) -> Option<(usize, usize)> {
         use VirtualTable as V;
         let schema = match table {
-            V::Tables | V::Columns | V::Statistics | V::KeyColumnUsage | V::TableConstraints | V::Views => {
-                "TABLE_SCHEMA"
-            }
-            V::Partitions => "TABLE_SCHEMA",
+            V::Tables | V::Columns | V::Statistics | V::Partitions => "TABLE_SCHEMA",
+            V::KeyColumnUsage | V::TableConstraints | V::Views => "TABLE_SCHEMA",
             V::ReferentialConstraints => "CONSTRAINT_SCHEMA",
             _ => return None,
         };
