@@ -345,21 +345,26 @@ impl Engine {
     /// Drops an index and frees its pages. Once this has begun the index is gone for good, even if the engine
     /// goes down.
     pub fn drop_index(&self, index: IndexId) -> Result<()> {
-        let storage = &self.kernel.storage;
-        storage.reserve_blocking()?;
-        let lsn = with_pages_blocking(storage, || self.kernel.indexes.start_drop(index))?;
-        storage.wal.flush_to(lsn)?;
-        self.kernel.counters.free(storage, index)?;
-        finish_drop(&self.kernel, index)
+        let lsn = self.begin_drop(index)?;
+        self.kernel.storage.wal.flush_to(lsn)?;
+        self.end_drop(index)
     }
 
     /// Drops an index that nobody looks for after a restart: nothing is synced. Pages are given to others
     /// later in the log than they are freed, so a crash that takes the end of the log takes both.
     pub fn drop_passing_index(&self, index: IndexId) -> Result<()> {
+        self.begin_drop(index)?;
+        self.end_drop(index)
+    }
+
+    fn begin_drop(&self, index: IndexId) -> Result<Lsn> {
         let storage = &self.kernel.storage;
         storage.reserve_blocking()?;
-        with_pages_blocking(storage, || self.kernel.indexes.start_drop(index))?;
-        self.kernel.counters.free(storage, index)?;
+        with_pages_blocking(storage, || self.kernel.indexes.start_drop(index))
+    }
+
+    fn end_drop(&self, index: IndexId) -> Result<()> {
+        self.kernel.counters.free(&self.kernel.storage, index)?;
         finish_drop(&self.kernel, index)
     }
 
