@@ -143,11 +143,10 @@ impl Shared {
         while let Some(table) = self.next(&mut looked) {
             // A table whose trees are gone, and an engine that has stopped: nothing is to be kept.
             let Ok((key, row)) = self.estimate(&table) else { continue };
-            let kept = !table.temporary;
-            drop(table);
-            if !kept {
+            if table.temporary {
                 continue;
             }
+            drop(table);
             let _ = block_on(write_rows(&self.engine, &[(key, Some(row))]));
         }
     }

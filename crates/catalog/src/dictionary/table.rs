@@ -135,6 +135,22 @@ pub struct Definition {
     pub created: u64,
 }
 
+impl Definition {
+    /// Its trees, that of its rows last.
+    pub fn trees(&self) -> Vec<IndexId> {
+        let secondary = self.keys.iter().filter(|key| !key.primary).map(|key| key.index);
+        secondary.chain([self.clustered]).collect()
+    }
+
+    /// Bytes that a table of this definition keeps in memory, about.
+    pub fn table_bytes(&self) -> usize {
+        // A column is in the definition, in the layout of rows and in keys.
+        size_of::<Table>()
+            + 4 * size_of::<Column>() * self.columns.len()
+            + 2 * size_of::<Key>() * self.keys.len()
+    }
+}
+
 /// Counters that outlive a change of the definition.
 #[derive(Debug, Default)]
 pub struct Counters {
@@ -317,8 +333,7 @@ impl Table {
 
     /// Its trees, that of its rows last.
     pub fn trees(&self) -> Vec<IndexId> {
-        let secondary = self.definition.keys.iter().filter(|key| !key.primary).map(|key| key.index);
-        secondary.chain([self.definition.clustered]).collect()
+        self.definition.trees()
     }
 
     /// Its name.

@@ -10,13 +10,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::memory::Charge;
 
-use super::{Dictionary, Named, Table, TableName, View};
+use super::{Dictionary, Named, Table, View};
+
+/// Those of one database by name.
+type OfSchema = BTreeMap<Box<str>, (Arc<Table>, Charge)>;
 
 /// The temporary tables of a session.
 #[derive(Default)]
 pub struct TemporaryTables {
-    tables: BTreeMap<TableName, Arc<Table>>,
+    /// By database and name, each with what the session is charged for it.
+    tables: BTreeMap<Box<str>, OfSchema>,
     number: u64,
 }
 
@@ -31,12 +36,9 @@ impl TemporaryTables {
         self.find(schema, name).is_some()
     }
 
-    /// One of them. Sessions with many are few, and a name is compared without a copy of it.
+    /// One of them.
     pub fn find(&self, schema: &str, name: &str) -> Option<&Arc<Table>> {
-        if self.tables.is_empty() {
-            return None;
-        }
-        self.tables.get(&(Box::from(schema), Box::from(name)))
+        self.tables.get(schema)?.get(name).map(|(table, _)| table)
     }
 
     /// Tells these tables from those of every other session and of every other moment; 0 if there are none.
@@ -45,23 +47,28 @@ impl TemporaryTables {
         self.number
     }
 
-    /// Adds or replaces a table under the name in its definition.
-    pub fn put(&mut self, table: Arc<Table>) {
-        let name = (table.definition.schema.clone(), table.definition.name.clone());
-        self.tables.insert(name, table);
+    /// Adds or replaces a table under the name in its definition, with what the session is charged for it.
+    pub fn put(&mut self, table: Arc<Table>, charge: Charge) {
+        let (schema, name) = (table.definition.schema.clone(), table.definition.name.clone());
+        self.tables.entry(schema).or_default().insert(name, (table, charge));
         self.changed();
     }
 
     /// Takes one away.
     pub fn remove(&mut self, schema: &str, name: &str) -> Option<Arc<Table>> {
-        let gone = self.tables.remove(&(Box::from(schema), Box::from(name)));
+        let of_schema = self.tables.get_mut(schema)?;
+        let (gone, _) = of_schema.remove(name)?;
+        if of_schema.is_empty() {
+            self.tables.remove(schema);
+        }
         self.changed();
-        gone
+        Some(gone)
     }
 
     /// Takes all away.
     pub fn take(&mut self) -> Vec<Arc<Table>> {
-        let gone = std::mem::take(&mut self.tables).into_values().collect();
+        let gone = std::mem::take(&mut self.tables).into_values().flat_map(BTreeMap::into_values);
+        let gone = gone.map(|(table, _)| table).collect();
         self.changed();
         gone
     }

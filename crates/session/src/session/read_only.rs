@@ -4,7 +4,7 @@ use super::Session;
 use crate::ast::{ExplainTarget, LockStrength, MaintenanceKind, Query, RoleStatement, SetItem, Statement};
 use crate::catalog::Refusal;
 use crate::error::{SqlError, SqlResult};
-use crate::used_tables::{Used, of_statement};
+use crate::used_tables::of_statement;
 
 /// Fails if a statement would change something and may not (1290). One relaxed load while both switches
 /// are off.
@@ -32,11 +32,9 @@ fn changes_own(session: &Session, statement: &Statement) -> bool {
     }
     let rows = matches!(statement, Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_));
     let current = session.state.schema();
-    let own = |used: &Used| {
-        let schema = used.schema_in(current.as_deref());
-        schema.is_some_and(|schema| session.temporary.has(schema, &used.name))
-    };
-    rows && of_statement(statement).iter().filter(|used| used.written || used.for_update).all(own)
+    rows && of_statement(statement)
+        .iter()
+        .all(|used| !used.written && !used.for_update || session.uses_own(used, current.as_deref()))
 }
 
 /// Whether the switches, as they are now, refuse to commit what the open transaction has written.

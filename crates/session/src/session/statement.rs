@@ -92,11 +92,11 @@ pub(super) async fn run_statement(
     }
     let saved = aside.map(|aside| aside::begin_aside(session, aside, statement));
     let outcome = dispatch(session, statement, params, out).await;
-    if !session.gone_trees.is_empty() {
-        ddl::sweep_temporary(session)?;
-    }
     if let Some(saved) = saved {
         aside::end_aside(session, saved);
+    }
+    if !session.gone_trees.is_empty() {
+        ddl::sweep_temporary(session)?;
     }
     let mut outcome = outcome?;
     if !matches!(statement, Statement::Shutdown)
@@ -246,11 +246,7 @@ pub(super) async fn row_statement(
 #[cold]
 fn others_than_own(session: &Session, tables: &[Used]) -> Vec<Used> {
     let current = session.state.schema();
-    let own = |used: &&Used| {
-        let schema = used.schema_in(current.as_deref());
-        schema.is_some_and(|schema| session.temporary.has(schema, &used.name))
-    };
-    tables.iter().filter(|used| !own(used)).cloned().collect()
+    tables.iter().filter(|used| !session.uses_own(used, current.as_deref())).cloned().collect()
 }
 
 /// Takes the metadata locks of a statement's tables and opens its transaction.

@@ -68,6 +68,8 @@ fn an_account_does_with_its_own_tables_what_it_likes() {
         "DROP INDEX k ON hidden",
         "SHOW CREATE TABLE hidden",
         "SHOW COLUMNS FROM hidden",
+        "DESCRIBE hidden",
+        "EXPLAIN SELECT * FROM hidden",
         "SHOW INDEX FROM hidden",
         "ANALYZE TABLE hidden",
         "CHECK TABLE hidden",
@@ -203,6 +205,22 @@ fn their_trees_go_with_them() {
     ok(&mut again, "CREATE TEMPORARY TABLE own (a INT)");
     drop(again);
     assert_eq!(trees(&db).0, known);
+}
+
+/// They count among what a session keeps: many of them end at its limit, and can go on when some are gone.
+#[test]
+fn a_session_has_no_more_of_them_than_its_memory_holds() {
+    let (_db, mut root) = set_up(&["SET SESSION connection_memory_limit = 2097152"]);
+    let columns = (0..100).map(|nth| format!("c{nth} INT")).collect::<Vec<_>>().join(", ");
+    let create = |nth: usize| format!("CREATE TEMPORARY TABLE t{nth} ({columns})");
+    let refused = (0..2000).find(|nth| run(&mut root, &create(*nth)).starts_with("error 4082"));
+    let refused = refused.expect("a limit is reached");
+    assert!(refused > 5, "{refused}");
+    expect(&mut root, &create(refused), 4082, "memory");
+    ok(&mut root, "DROP TEMPORARY TABLE t0, t1, t2");
+    ok(&mut root, &create(0));
+    ok(&mut root, "ALTER TABLE t0 RENAME TO other");
+    ok(&mut root, "TRUNCATE TABLE other");
 }
 
 /// Whatever a temporary table is doing when the power goes: after the restart there is none, nor any tree of

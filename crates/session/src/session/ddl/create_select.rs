@@ -10,8 +10,6 @@ mod column;
 
 use std::sync::Arc;
 
-use turnstile_engine::ids::IndexId;
-
 use super::super::Session;
 use super::super::show::Collected;
 use super::super::statement::Outcome;
@@ -55,9 +53,7 @@ pub(super) async fn create_from_query(
         Ok(made) => made,
         Err(error) => return statement::abandon(session, error).await,
     };
-    let trees: Vec<IndexId> = definition.keys.iter().map(|key| key.index).collect();
-    let trees = trees.into_iter().filter(|tree| *tree != definition.clustered);
-    let trees: Vec<IndexId> = trees.chain([definition.clustered]).collect();
+    let trees = definition.trees();
     let filled = match create.temporary {
         true => fill_temporary(session, definition, counters, (plan, &params)).await,
         false => fill_and_publish(session, definition, counters, (plan, &params)).await,
@@ -157,8 +153,9 @@ async fn fill_temporary(
     counters: Arc<Counters>,
     (plan, params): (RowPlan, &[Value]),
 ) -> SqlResult<Outcome> {
+    let charge = session.charge_own(&definition)?;
     let outcome = statement::run_rows(session, &plan, params, &[], &mut Collected::default()).await?;
-    ddl::temporary::publish(session, definition, counters);
+    ddl::temporary::publish(session, definition, counters, charge);
     Ok(outcome)
 }
 

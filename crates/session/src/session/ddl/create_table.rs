@@ -79,8 +79,9 @@ async fn create_temporary(
     let mut faults = Faults::default();
     let mut definition = written(session, create, place, &mut faults)?;
     faults.end()?;
+    let charge = session.charge_own(&definition)?;
     make_trees(session, &mut definition, true)?;
-    temporary::publish(session, definition, Counters::fresh());
+    temporary::publish(session, definition, Counters::fresh(), charge);
     Ok(Outcome::default())
 }
 

@@ -19,13 +19,28 @@ use crate::dictionary::table::{Counters, Definition};
 use crate::dictionary::{Table, TableName as FullName};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::WarningLevel;
+use crate::memory::Charge;
 use crate::session::transaction;
+use crate::used_tables::Used;
 use crate::value::Value;
 
 impl Session {
     /// What the names of tables mean to its statements.
     pub(in crate::session) fn names(&self) -> crate::dictionary::TableNames<'_> {
         crate::dictionary::TableNames::new(self.db.dictionary(), &self.temporary)
+    }
+
+    /// Whether what a statement uses is a temporary table.
+    pub(in crate::session) fn uses_own(&self, used: &Used, current: Option<&str>) -> bool {
+        used.schema_in(current).is_some_and(|schema| self.temporary.has(schema, &used.name))
+    }
+
+    /// What the session is charged for a temporary table as long as it is there.
+    pub(super) fn charge_own(&self, definition: &Definition) -> SqlResult<Charge> {
+        let mut charge = self.charge();
+        charge.add(definition.table_bytes())?;
+        charge.settle()?;
+        Ok(charge)
     }
 
     /// Whether a name, in the current database if none is written, is a temporary table's.
@@ -88,9 +103,14 @@ async fn alter_own(session: &mut Session, mut said: ast::AlterTable) -> SqlResul
 }
 
 /// A new table, with its trees, is known to the session from now on.
-pub(super) fn publish(session: &mut Session, definition: Definition, counters: Arc<Counters>) {
+pub(super) fn publish(
+    session: &mut Session,
+    definition: Definition,
+    counters: Arc<Counters>,
+    charge: Charge,
+) {
     let table = Table::new(definition, Arc::default(), counters).temporary();
-    session.temporary.put(Arc::new(table));
+    session.temporary.put(Arc::new(table), charge);
     if let Some(open) = &mut session.open {
         open.own.made = true;
     }
@@ -156,9 +176,10 @@ fn truncate(session: &mut Session, name: &TableName) -> SqlResult<()> {
     let schema = schema_of(session, name)?;
     let table = session.names().table(&schema, &name.table)?;
     let mut definition = Definition { auto_increment: 0, ..table.definition.clone() };
+    let charge = session.charge_own(&definition)?;
     make_trees(session, &mut definition, true)?;
     let counters = Counters::fresh();
     counters.rows.store(0, Ordering::Relaxed);
-    publish(session, definition, counters);
+    publish(session, definition, counters, charge);
     drop_trees(session, table.trees())
 }

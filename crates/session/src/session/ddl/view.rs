@@ -25,7 +25,7 @@ use crate::plan::uses::Uses;
 use crate::plan::{PlanContext, QueryPlan, is_mergeable, is_updatable, plan_query, query_of_view};
 use crate::pulse;
 use crate::session::{rights, statement, transaction};
-use crate::used_tables::{Used, of_statement};
+use crate::used_tables::of_statement;
 use crate::value::Value;
 use crate::virtual_table::VirtualTable;
 pub(in crate::session) use refresh::{columns_now, refresh};
@@ -56,10 +56,8 @@ pub(super) async fn create_view(session: &mut Session, create: &CreateView) -> S
     let definer = definer(session, create, old.as_deref())?;
     let selecting = Statement::Select(create.query.clone());
     let tables = of_statement(&selecting);
-    let own = |used: &&Used| {
-        session.is_temporary(&TableName { schema: used.schema.clone(), table: used.name.clone() })
-    };
-    if let Some(own) = tables.iter().find(own) {
+    let current = session.state.schema();
+    if let Some(own) = tables.iter().find(|used| session.uses_own(used, current.as_deref())) {
         return Err(SqlError::view_reads_temporary(&own.name));
     }
     statement::enter_for(session, &tables).await?;

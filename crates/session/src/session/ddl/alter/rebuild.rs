@@ -59,14 +59,6 @@ fn rename_temporary(session: &mut Session, work: &mut Alteration) -> SqlResult<(
     Ok(())
 }
 
-/// Shows a table's new definition to whoever knows the table.
-fn put(session: &mut Session, table: &Table, new: Table) {
-    match table.temporary {
-        true => session.temporary.put(Arc::new(new.temporary())),
-        false => session.db.dictionary().put_table(Arc::new(new)),
-    }
-}
-
 /// Drops trees of a table, old or new.
 fn drop_all(session: &Session, table: &Table, trees: Vec<IndexId>) -> SqlResult<()> {
     match table.temporary {
@@ -90,8 +82,8 @@ pub fn changed_tables(session: &Session, definitions: &[Definition]) -> Vec<Arc<
     definitions.iter().filter_map(changed).collect()
 }
 
-/// Changes the dictionary; the rows stay where they are. New indexes are filled from them first. Returns
-/// how many rows were looked at.
+/// Changes the dictionary, of which a temporary table is no part; the rows stay where they are. New indexes
+/// are filled from them first. Returns how many rows were looked at.
 pub(super) async fn redefine(session: &mut Session, table: &Table, work: &mut Alteration) -> SqlResult<u64> {
     let built = build_indexes(session, table, work).await?;
     let looked = match check_new_foreign_keys(session, work).await {
@@ -107,7 +99,7 @@ pub(super) async fn redefine(session: &mut Session, table: &Table, work: &mut Al
     let counters = table.counters.clone();
     let changed = Table::new(work.definition.clone(), table.mdl.clone(), counters);
     let changed = changed.made_by(if built { made_by } else { table.made_by });
-    put(session, table, changed);
+    session.db.dictionary().put_table(Arc::new(changed));
     put_others(session, &work.others);
     let kept = |key: &&Key| !work.definition.keys.iter().any(|new| new.index == key.index);
     ddl::drop_trees(
@@ -149,6 +141,7 @@ async fn explain_build(session: &Session, new: &Table, error: EngineError) -> Sq
 
 /// Copies the rows into new trees.
 pub(super) async fn rebuild(session: &mut Session, table: &Table, work: &mut Alteration) -> SqlResult<u64> {
+    let charge = if table.temporary { Some(session.charge_own(&work.definition)?) } else { None };
     ddl::make_trees(session, &mut work.definition, table.temporary)?;
     let counters = Counters::fresh();
     if work.definition.keys.first().is_none_or(|key| !key.primary) && table.primary().is_some() {
@@ -182,7 +175,10 @@ pub(super) async fn rebuild(session: &mut Session, table: &Table, work: &mut Alt
     // Under its new name, if it gets one.
     let new = Table::new(work.definition.clone(), table.mdl.clone(), counters.clone()).made_by(made_by);
     counters.rows.store(copied, Ordering::Relaxed);
-    put(session, table, new);
+    match charge {
+        Some(charge) => session.temporary.put(Arc::new(new.temporary()), charge),
+        None => session.db.dictionary().put_table(Arc::new(new)),
+    }
     put_others(session, &work.others);
     drop_all(session, table, table.trees())?;
     Ok(copied)
