@@ -10,11 +10,10 @@ use turnstile_engine::tally::RowTotals;
 use turnstile_engine::{DICTIONARY_INDEX, Engine};
 
 use crate::accounts::{Account, AccountName, Accounts, Privileges};
+use crate::dictionary::histogram::Histogram;
 use crate::dictionary::statistics::TableStatistics;
 use crate::dictionary::table::{Counters, Definition};
-use crate::dictionary::{
-    Dictionary, RowKind, Table, View, ViewDefinition, encoding, read_rows, row_key, write_rows,
-};
+use crate::dictionary::{Dictionary, RowKind, Table, View, ViewDefinition, encoding, read_rows, write_rows};
 use crate::mdl::MetadataLock;
 use crate::mdl::deadlock::MetadataWaits;
 use crate::mdl::names::NameLocks;
@@ -100,6 +99,35 @@ fn read_statistics(
     Ok(false)
 }
 
+/// Gives a table what was known of its keys or its columns; true if nobody can use that.
+fn read_known(
+    tables: &HashMap<TableId, Arc<Table>>,
+    kind: u8,
+    name: &[u8],
+    row: &[u8],
+) -> Result<bool, encoding::Damaged> {
+    let read = if kind == RowKind::STATISTICS { read_statistics } else { read_histogram };
+    read(tables, name, row)
+}
+
+/// Gives a table what was known of the values of a column; true if nobody can use that: the table is gone,
+/// or the column, or it has another type.
+fn read_histogram(
+    tables: &HashMap<TableId, Arc<Table>>,
+    name: &[u8],
+    row: &[u8],
+) -> Result<bool, encoding::Damaged> {
+    let id = name.first_chunk::<4>().ok_or(encoding::Damaged)?;
+    let Some(table) = tables.get(&TableId(u32::from_be_bytes(*id))) else { return Ok(true) };
+    let known = Histogram::decode(row)?;
+    let column = table.columns().iter().find(|one| one.name == known.column);
+    if column.is_none_or(|one| one.kind != known.kind) {
+        return Ok(true);
+    }
+    table.counters.histograms.put(Arc::new(known));
+    Ok(false)
+}
+
 impl Catalog {
     /// Opens what the engine holds: loads dictionary and accounts (making the first account in a fresh one),
     /// drops indexes that the dictionary does not know.
@@ -135,9 +163,9 @@ impl Catalog {
                 kind if kind == RowKind::Account as u8 => {
                     accounts.put(Account::decode(row).map_err(|_| damaged())?);
                 }
-                kind if kind == RowKind::Statistics as u8 => {
-                    let of_nobody = read_statistics(&tables, name, row).map_err(|_| damaged())?;
-                    unknown.extend(of_nobody.then(|| (row_key(RowKind::Statistics, name), None)));
+                RowKind::STATISTICS | RowKind::HISTOGRAM => {
+                    let of_nobody = read_known(&tables, *kind, name, row).map_err(|_| damaged())?;
+                    unknown.extend(of_nobody.then(|| ([&[*kind], name.as_slice()].concat(), None)));
                 }
                 _ => return Err(damaged()),
             }

@@ -8,6 +8,7 @@
 //! | `3` user, `0`, host | an account |
 //! | `4` table id (big endian) | a table's [`statistics`] |
 //! | `5` database, `0`, name | a view: [`view::ViewDefinition`] |
+//! | `6` table id (big endian), column | a [`histogram`] |
 //!
 //! DDL order, so that a crash leaves at worst a tree that nobody knows (dropped at the next start) and never
 //! a table without its tree: trees are made before the row that names them is committed, and dropped after
@@ -34,6 +35,7 @@ use turnstile_values::error::{SqlError, SqlResult};
 pub mod check;
 pub mod encoding;
 pub mod foreign_key;
+pub mod histogram;
 pub mod statistics;
 pub mod table;
 pub mod temporary;
@@ -59,6 +61,15 @@ pub enum RowKind {
     Statistics = 4,
     /// A view.
     View = 5,
+    /// What is known of a column's values, by the table's id and the column's name.
+    Histogram = 6,
+}
+
+impl RowKind {
+    /// [`RowKind::Statistics`], as a row key begins with it.
+    pub const STATISTICS: u8 = RowKind::Statistics as u8;
+    /// [`RowKind::Histogram`], likewise.
+    pub const HISTOGRAM: u8 = RowKind::Histogram as u8;
 }
 
 /// A row key.

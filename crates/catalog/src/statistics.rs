@@ -9,14 +9,16 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use parking_lot::{Condvar, Mutex};
 use turnstile_engine::Engine;
 use turnstile_engine::ids::TableId;
 use turnstile_sys::block_on::block_on;
 use turnstile_values::error::SqlResult;
+use turnstile_values::memory::Charge;
 
+use crate::dictionary::histogram::{Collector, Histogram, Wanted};
 use crate::dictionary::statistics::{TableStatistics, gather};
 use crate::dictionary::{RowKind, Table, row_key, write_rows};
 
@@ -24,6 +26,11 @@ use crate::dictionary::{RowKind, Table, row_key, write_rows};
 const PERIOD: Duration = Duration::from_secs(1);
 /// Leaves of a tree that are looked at: the default of `innodb_stats_persistent_sample_pages`.
 const SAMPLE_PAGES: usize = 20;
+/// Memory for making histograms: the default of `histogram_generation_max_mem_size`.
+const HISTOGRAM_BYTES: u64 = 20_000_000;
+/// Leaves of a table that are looked at for histograms that are made anew by themselves: splits of its tree
+/// wait meanwhile.
+const HISTOGRAM_LEAVES: u64 = 200;
 
 /// Tables that wait to be looked at.
 #[derive(Default)]
@@ -42,6 +49,8 @@ struct Shared {
     automatic: AtomicBool,
     /// `innodb_stats_persistent_sample_pages`
     sample_pages: AtomicUsize,
+    /// `histogram_generation_max_mem_size`
+    histogram_bytes: AtomicU64,
 }
 
 /// See the file.
@@ -60,6 +69,7 @@ impl StatisticsKeeper {
             version,
             automatic: AtomicBool::new(true),
             sample_pages: AtomicUsize::new(SAMPLE_PAGES),
+            histogram_bytes: AtomicU64::new(HISTOGRAM_BYTES),
         };
         StatisticsKeeper { shared: Arc::new(shared), thread: Mutex::new(None) }
     }
@@ -72,6 +82,11 @@ impl StatisticsKeeper {
     /// `innodb_stats_persistent_sample_pages`
     pub(crate) fn set_sample_pages(&self, pages: u64) {
         self.shared.sample_pages.store(pages as usize, Ordering::Relaxed);
+    }
+
+    /// `histogram_generation_max_mem_size`
+    pub(crate) fn set_histogram_bytes(&self, bytes: u64) {
+        self.shared.histogram_bytes.store(bytes, Ordering::Relaxed);
     }
 
     /// So many rows of a table came, went or got other keys.
@@ -146,9 +161,49 @@ impl Shared {
             if table.temporary {
                 continue;
             }
-            drop(table);
             let _ = block_on(write_rows(&self.engine, &[(key, Some(row))]));
+            let _ = self.refresh_histograms(&table);
         }
+    }
+
+    /// Makes the histograms of a table anew that say so, from some of its leaves. What is dropped meanwhile
+    /// stays dropped: who drops one forgets it before its row goes, and a row that comes later than that
+    /// goes here.
+    fn refresh_histograms(&self, table: &Table) -> SqlResult<()> {
+        let kept = &table.counters.histograms;
+        let wanted = Wanted::automatic(table);
+        let Some(known) = table.counters.statistics.known().filter(|_| !wanted.is_empty()) else {
+            return Ok(());
+        };
+        let leaves = known.keys.iter().find(|key| key.index == table.definition.clustered);
+        let leaves = leaves.map_or(known.pages, |key| key.leaves).max(1);
+        let each = (known.rows / leaves).max(1) * Collector::row_bytes(table, &wanted);
+        let fit = self.histogram_bytes.load(Ordering::Relaxed) / each;
+        let looked = fit.clamp(1, HISTOGRAM_LEAVES) as usize;
+        let mut collector = Collector::new(table, &wanted, Charge::on(None));
+        let mut failed = Ok(());
+        let sample = self.engine.sample_rows(table.definition.clustered, looked, |row| {
+            if failed.is_ok() {
+                failed = collector.note(table, row);
+            }
+        })?;
+        failed?;
+        // Long rows lie elsewhere and are not shown: where most do, what is known is better.
+        let shown = sample.leaves.iter().map(|leaf| leaf.len() as u64).sum::<u64>();
+        if collector.looked() * 2 < shown {
+            return Ok(());
+        }
+        let updated = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros());
+        for made in collector.finish(table, known.rows, updated as u64) {
+            let key = Histogram::row_key(table.definition.id, &made.column);
+            let row = made.encode();
+            block_on(write_rows(&self.engine, &[(key.clone(), Some(row))]))?;
+            if !kept.replace(Arc::new(made)) {
+                block_on(write_rows(&self.engine, &[(key, None)]))?;
+            }
+        }
+        self.version.fetch_add(1, Ordering::AcqRel);
+        Ok(())
     }
 
     /// The next table, when it is due; None at the end.

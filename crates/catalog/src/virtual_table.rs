@@ -89,6 +89,7 @@ pub enum VirtualTable {
     MysqlGlobalGrants,
     MysqlTableStats,
     MysqlIndexStats,
+    ColumnStatistics,
     MysqlRoleEdges,
     MysqlDefaultRoles,
     ApplicableRoles,
@@ -299,6 +300,7 @@ impl VirtualTable {
             'i' => ColumnType::BIGINT,
             'f' => ColumnType::Double { unsigned: false, digits: None, zerofill: false },
             'h' => ColumnType::Time { fsp: 0 },
+            'j' => ColumnType::Json,
             't' => ColumnType::Text { size: BlobSize::Long, collation: collation(name) },
             _ => ColumnType::Varchar { length: 64, collation: collation(name) },
         };

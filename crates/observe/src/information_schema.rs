@@ -180,6 +180,7 @@ fn listed(
         V::MysqlGlobalGrants => accounts::global_grants(db),
         V::MysqlTableStats => estimates::of_tables(db, session),
         V::MysqlIndexStats => estimates::of_keys(db, session),
+        V::ColumnStatistics => estimates::of_columns(db, session),
         V::MysqlRoleEdges => roles::edges(db),
         V::MysqlDefaultRoles => roles::defaults(db),
         V::ApplicableRoles => roles::applicable(db, session),

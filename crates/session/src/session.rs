@@ -13,6 +13,7 @@ mod ddl;
 mod explain;
 mod explain_forms;
 mod foreign_key;
+mod histogram;
 mod lock_tables;
 mod log;
 mod maintain;

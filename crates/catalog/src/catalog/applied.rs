@@ -34,6 +34,7 @@ impl Catalog {
             "innodb_max_purge_lag" => settings.max_purge_lag.store(number, Ordering::Relaxed),
             "innodb_max_purge_lag_delay" => settings.max_purge_lag_delay.store(number, Ordering::Relaxed),
             "innodb_max_purge_size" => settings.max_purge_size.store(number, Ordering::Relaxed),
+            "histogram_generation_max_mem_size" => self.statistics.set_histogram_bytes(number),
             "innodb_stats_auto_recalc" => self.statistics.set_automatic(number != 0),
             "innodb_stats_persistent_sample_pages" => self.statistics.set_sample_pages(number),
             "innodb_thread_concurrency" => {

@@ -1,14 +1,17 @@
 //! Definitions, databases and accounts, made durable.
 
 use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use turnstile_engine::ids::{TableId, TxnId};
 use turnstile_sys::relief;
 
 use super::Catalog;
 use crate::accounts::Account;
+use crate::dictionary::histogram::Histogram;
 use crate::dictionary::table::Definition;
-use crate::dictionary::{RowKind, TableName, ViewDefinition, encoding, row_key, write_rows};
+use crate::dictionary::{RowKind, Table, TableName, ViewDefinition, encoding, row_key, write_rows};
 use turnstile_values::collation::Collation;
 use turnstile_values::error::{SqlError, SqlResult};
 
@@ -39,7 +42,12 @@ impl Catalog {
     ) -> SqlResult<()> {
         let tables = tables.flat_map(|definition| {
             let id = definition.id.0.to_be_bytes();
-            [row_key(RowKind::Table, &id), row_key(RowKind::Statistics, &id)]
+            let mut gone = vec![row_key(RowKind::Table, &id), row_key(RowKind::Statistics, &id)];
+            if let Some(table) = self.dictionary.find(&definition.schema, &definition.name) {
+                let known = table.counters.histograms.all();
+                gone.extend(known.iter().map(|one| Histogram::row_key(definition.id, &one.column)));
+            }
+            gone
         });
         let schema = schema.map(|name| row_key(RowKind::Schema, name.as_bytes()));
         let views = views.iter().map(|(schema, name)| view_key(schema, name));
@@ -58,6 +66,15 @@ impl Catalog {
     /// the name of one of them: whoever gives a name holds it ([`crate::mdl::names`]), so that this is never
     /// so.
     pub async fn save_tables(&self, definitions: &[&Definition]) -> SqlResult<TxnId> {
+        self.save_altered(definitions, None).await
+    }
+
+    /// The same, with the end of histograms of columns of one of the tables.
+    pub async fn save_altered(
+        &self,
+        definitions: &[&Definition],
+        gone: Option<(TableId, &[Box<str>])>,
+    ) -> SqlResult<TxnId> {
         let changed: HashSet<TableId> = definitions.iter().map(|one| one.id).collect();
         for one in definitions {
             relief::worked();
@@ -70,6 +87,35 @@ impl Catalog {
             relief::worked();
             (row_key(RowKind::Table, &definition.id.0.to_be_bytes()), Some(definition.encode()))
         };
-        write_rows(&self.engine, &definitions.iter().map(row).collect::<Vec<_>>()).await
+        let gone = gone.iter().flat_map(|(table, columns)| {
+            columns.iter().map(|column| (Histogram::row_key(*table, column), None))
+        });
+        write_rows(&self.engine, &definitions.iter().map(row).chain(gone).collect::<Vec<_>>()).await
+    }
+
+    /// Makes histograms of a table durable, and then known, and has plans made anew.
+    pub async fn save_histograms(&self, table: &Table, histograms: Vec<Histogram>) -> SqlResult<()> {
+        let row = |one: &Histogram| {
+            relief::worked();
+            (Histogram::row_key(table.definition.id, &one.column), Some(one.encode()))
+        };
+        write_rows(&self.engine, &histograms.iter().map(row).collect::<Vec<_>>()).await?;
+        histograms.into_iter().for_each(|one| table.counters.histograms.put(Arc::new(one)));
+        self.dictionary.version_counter().fetch_add(1, Ordering::AcqRel);
+        Ok(())
+    }
+
+    /// Makes the end of histograms durable, and has plans made anew.
+    pub async fn drop_histograms(&self, table: &Table, columns: &[Box<str>]) -> SqlResult<()> {
+        let rows: Vec<_> =
+            columns.iter().map(|column| (Histogram::row_key(table.definition.id, column), None)).collect();
+        // Who makes it anew meanwhile finds it gone, and takes its row away again.
+        let known = table.counters.histograms.remove(columns);
+        if let Err(error) = write_rows(&self.engine, &rows).await {
+            known.into_iter().for_each(|one| table.counters.histograms.put(one));
+            return Err(error);
+        }
+        self.dictionary.version_counter().fetch_add(1, Ordering::AcqRel);
+        Ok(())
     }
 }

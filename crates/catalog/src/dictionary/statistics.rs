@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use parking_lot::RwLock;
 use turnstile_engine::ids::IndexId;
 
+pub(super) use columns::different;
 pub use gather::gather;
 
 /// What is known of one key.

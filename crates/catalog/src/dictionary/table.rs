@@ -22,6 +22,7 @@ use turnstile_values::value::Value;
 
 use super::check::{self, BoundCheck, Check, ViewCheck};
 use super::foreign_key::ForeignKey;
+use super::histogram::KeptHistograms;
 use super::statistics::KeptStatistics;
 use crate::mdl::MetadataLock;
 use crate::row_codec::{RowLayout, RowView};
@@ -166,12 +167,19 @@ pub struct Counters {
     pub rows: AtomicU64,
     /// What is known of its keys, and how much has changed since then.
     pub statistics: KeptStatistics,
+    /// What is known of the values of its columns. Shared with the table that has other trees tomorrow.
+    pub histograms: Arc<KeptHistograms>,
 }
 
 impl Counters {
-    /// Counters of a new table, or of a table that has got new trees: they begin with its rows.
+    /// Counters of a new table.
     pub fn fresh() -> Arc<Counters> {
         Arc::default()
+    }
+
+    /// Counters of a table that has got new trees: they begin with its rows.
+    pub fn of_new_trees(&self) -> Arc<Counters> {
+        Arc::new(Counters { histograms: self.histograms.clone(), ..Counters::default() })
     }
 
     /// Counters of a table that was there before the server began.

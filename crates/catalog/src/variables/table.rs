@@ -168,6 +168,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "have_openssl" Global admin Kind::Text, "YES", fixed, "TLS is available.";
     "have_profiling" Global admin Kind::Text, "NO", fixed, "Reported only.";
     "have_query_cache" Global admin Kind::Text, "NO", fixed, "Reported only.";
+    "histogram_generation_max_mem_size" Both guarded uint(1_000_000, u64::MAX), "20000000", live("session/src/session/histogram.rs"), "Bytes of memory for making the histograms of one statement: of a table with more rows than fit, some are looked at.";
     "hostname" Global admin Kind::Text, "", fixed, "Name of the machine.";
     "information_schema_stats_expiry" Both own uint(0, 31536000), "86400", inert("0"), "No effect.";
     "init_connect" Global admin Kind::Text, "", live("server/src/connection.rs"), "Statements that are run for each new connection, separated by semicolons, except for accounts with CONNECTION_ADMIN or SUPER. If one fails the connection ends with error 1184.";

@@ -1,5 +1,5 @@
-//! Tables of information_schema about what this server does not have: routines, triggers, histograms
-//! and the like. Tools ask for them at their start and take an empty answer for what it is; their columns are
+//! Tables of information_schema about what this server does not have: routines, triggers and
+//! the like. Tools ask for them at their start and take an empty answer for what it is; their columns are
 //! MySQL's.
 
 use super::Shape;
@@ -172,10 +172,6 @@ pub(super) const TABLES: &[Shape] = &[
             ("STATUS", 'S'),
             ("EXTRA", 'S'),
         ],
-    ),
-    (
-        "COLUMN_STATISTICS",
-        &[("SCHEMA_NAME", 's'), ("TABLE_NAME", 's'), ("COLUMN_NAME", 's'), ("HISTOGRAM", 't')],
     ),
     ("TABLESPACES_EXTENSIONS", &[("TABLESPACE_NAME", 's'), ("ENGINE_ATTRIBUTE", 'T')]),
     (

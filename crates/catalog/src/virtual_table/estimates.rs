@@ -1,4 +1,5 @@
-//! `mysql.innodb_table_stats` and `mysql.innodb_index_stats`: what is known of the keys of tables.
+//! `mysql.innodb_table_stats` and `mysql.innodb_index_stats`: what is known of the keys of tables; what is
+//! known of values, in `information_schema.COLUMN_STATISTICS`.
 
 use super::{Shape, VirtualTable};
 
@@ -16,6 +17,13 @@ pub(super) const SHAPES: &[(VirtualTable, Shape)] = &[
                 ("clustered_index_size", 'n'),
                 ("sum_of_other_index_sizes", 'n'),
             ],
+        ),
+    ),
+    (
+        VirtualTable::ColumnStatistics,
+        (
+            "COLUMN_STATISTICS",
+            &[("SCHEMA_NAME", 's'), ("TABLE_NAME", 's'), ("COLUMN_NAME", 's'), ("HISTOGRAM", 'j')],
         ),
     ),
     (

@@ -1,6 +1,7 @@
-//! `mysql.innodb_table_stats` and `mysql.innodb_index_stats`, computed from what is known of tables. They
-//! cannot be written: ANALYZE fills them.
+//! `mysql.innodb_table_stats` and `mysql.innodb_index_stats`, computed from what is known of tables, and the
+//! histograms of their columns. They cannot be written: ANALYZE fills them.
 
+use super::catalog::may_see_column;
 use super::sought::Sought;
 use super::{row, text};
 use turnstile_catalog::catalog::Catalog;
@@ -74,4 +75,23 @@ pub(super) fn of_keys(db: &Catalog, session: &SessionState) -> Rows {
             line("size".into(), found.pages, None, "Number of pages in the index");
         }
     })
+}
+
+/// Rows of `information_schema.column_statistics`: of columns that the account may see.
+pub(super) fn of_columns(db: &Catalog, session: &SessionState) -> Rows {
+    let mut rows = Rows::new();
+    let rights = session.rights();
+    for table in super::catalog::all_tables(db, session, &Sought::ALL) {
+        for known in table.counters.histograms.all() {
+            if may_see_column(&rights, &table, &known.column) {
+                rows.push(row([
+                    text(&table.definition.schema),
+                    text(table.name()),
+                    text(&known.column),
+                    known.document(),
+                ]));
+            }
+        }
+    }
+    rows
 }

@@ -249,7 +249,8 @@ fn all(facts: &[Fact]) -> Option<Vec<Bounds>> {
     Some(together)
 }
 
-fn mirrored(op: CompareOp) -> CompareOp {
+/// The comparison with its sides exchanged.
+pub fn mirrored(op: CompareOp) -> CompareOp {
     match op {
         CompareOp::Less => CompareOp::Greater,
         CompareOp::LessOrEqual => CompareOp::GreaterOrEqual,

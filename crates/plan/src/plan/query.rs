@@ -20,7 +20,7 @@ use turnstile_values::sink::ColumnMeta;
 use turnstile_values::types::ColumnType;
 use turnstile_values::value::to_double;
 
-pub use access::{Access, Candidate, Costed, KeyRange, Operand, Pattern, TableSource};
+pub use access::{Access, Candidate, Costed, KeyRange, Operand, Pattern, TableSource, Told};
 
 /// A query.
 #[derive(Debug)]

@@ -7,6 +7,7 @@ mod order;
 mod part;
 mod selectivity;
 mod semi;
+mod told;
 
 use std::collections::HashSet;
 
@@ -27,6 +28,7 @@ use part::Part;
 
 pub use hash::hashable;
 pub use semi::join_queries;
+pub use told::told_now;
 
 /// A condition, bound, with the tuple positions of tables it depends on.
 pub struct Condition {
@@ -140,7 +142,7 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
         // Sub-queries are asked behind tables that leave fewer rows, if these are not locked for nothing.
         let plain = self.locking.is_plain();
         let mut late = Vec::new();
-        for (nth, Placed { part, hashed, .. }) in placed.iter().enumerate() {
+        for (nth, Placed { part, hashed, rows }) in placed.iter().enumerate() {
             let narrows = placed.get(nth + 1).is_some_and(|next| plain && next.rows <= NARROWING);
             if narrows {
                 let asks = |one: &Condition| !one.filter.subqueries.is_empty();
@@ -151,10 +153,16 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
                 waiting.append(&mut late);
             }
             if let Some((part, facts)) = parts[*part].take() {
-                steps.push(self.step(part, &facts, *hashed, &mut waiting));
+                let mut step = self.step(part, &facts, *hashed, &mut waiting);
+                self.ask_histograms(&mut step, *rows);
+                steps.push(step);
             }
         }
         waiting.append(&mut late);
+        // What one table's conditions let through decides about nothing.
+        if let [JoinStep { source: Source::Table(only), .. }] = steps.as_mut_slice() {
+            only.told.clear();
+        }
         let mut fixed: Vec<Filter> = fixed.into_iter().map(|one| one.filter).collect();
         let rest = waiting.into_iter().map(|one| one.filter);
         match steps.last_mut() {
@@ -270,6 +278,20 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
         step
     }
 
+    /// Notes what histograms tell of the conditions of a table that leaves so many rows.
+    fn ask_histograms(&self, step: &mut JoinStep, rows: f64) {
+        let Source::Table(source) = &mut step.source else { return };
+        let context = self.block.context;
+        if !context.ways.weighs_conditions {
+            return;
+        }
+        let conditions = step.matching.iter().chain(&step.filters).map(|filter| &filter.expr);
+        source.told = told::told(&source.table, step.base, conditions, context.eval);
+        if !source.told.is_empty() {
+            source.passing = Some((rows.max(1.0) / source.rows.max(1.0)).min(1.0));
+        }
+    }
+
     fn alias(&self, base: usize) -> Box<str> {
         self.block.scope.column_at(base).map_or("".into(), |(table, _)| table.alias.clone())
     }
@@ -303,6 +325,8 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
                     offers,
                     costed: Vec::new(),
                     wanted: None,
+                    told: Vec::new(),
+                    passing: None,
                     counted: best.counted,
                     table_rows,
                     needed: Vec::new(),

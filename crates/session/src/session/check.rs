@@ -28,7 +28,8 @@ use crate::used_tables::{Asked, Used};
 use crate::value::Value;
 use turnstile_engine::yield_now::Slice;
 
-fn read_of(name: &TableName, needs: Privileges) -> Used {
+/// A use of a table as a reader.
+pub(super) fn read_of(name: &TableName, needs: Privileges) -> Used {
     Used {
         schema: name.schema.clone(),
         name: name.table.clone(),

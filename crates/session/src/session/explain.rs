@@ -113,6 +113,8 @@ struct Line {
     key_length: Option<u32>,
     reference: Option<String>,
     rows: u64,
+    /// The share of the rows that pass conditions, where a histogram told of one.
+    passing: Option<f64>,
     extra: Vec<Cow<'static, str>>,
 }
 
@@ -130,7 +132,11 @@ impl Lines {
             optional(line.key_length.map(|length| length.to_string())),
             optional(line.reference),
             if line.kind.is_empty() { Value::Null } else { Value::UInt(line.rows) },
-            if line.kind.is_empty() { Value::Null } else { text("100.00") },
+            if line.kind.is_empty() {
+                Value::Null
+            } else {
+                text(format!("{:.2}", line.passing.unwrap_or(1.0) * 100.0))
+            },
             if line.extra.is_empty() { Value::Null } else { text(line.extra.join("; ")) },
         ]);
     }
@@ -282,7 +288,8 @@ fn table_line(source: &TableSource, plan: &SelectPlan) -> Line {
     let all = table.counters.rows.load(std::sync::atomic::Ordering::Relaxed).max(1);
     let rows = (source.rows.round() as u64).clamp(1, all);
     let names = source.possible.iter().map(|nth| &*table.keys()[*nth].name).collect::<Vec<_>>();
-    let mut line = Line { possible: (!names.is_empty()).then(|| names.join(",")), rows, ..Line::default() };
+    let possible = (!names.is_empty()).then(|| names.join(","));
+    let mut line = Line { possible, rows, passing: source.passing, ..Line::default() };
     let Some(key) = access.key else {
         line.kind = "ALL";
         return line;

@@ -5,7 +5,7 @@ use super::show::Table;
 use super::statement::Outcome;
 use crate::ast::{AlterAction, AlterTable, MaintenanceKind, Online, Statement, TableMaintenance, TableName};
 use crate::error::{SqlError, SqlResult};
-use crate::session::{check, ddl, show};
+use crate::session::{check, ddl, histogram, show};
 use crate::sink::ResultSink;
 use crate::value::Value;
 
@@ -21,7 +21,8 @@ pub(super) fn shut_down(session: &mut Session) -> SqlResult<()> {
     }
 }
 
-/// ANALYZE estimates the statistics of a table anew, from some leaves of its trees. Nothing has to be
+/// ANALYZE estimates the statistics of a table anew, from some leaves of its trees, and makes the histograms
+/// anew that say so; [`super::histogram`] makes and drops them. Nothing has to be
 /// repaired by hand, so REPAIR says that there is nothing to do. OPTIMIZE builds the table anew. CHECK and
 /// CHECKSUM: [`super::check`].
 pub(super) async fn maintain(
@@ -29,6 +30,9 @@ pub(super) async fn maintain(
     work: &TableMaintenance,
     out: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
+    if let Some(change) = &work.histogram {
+        return histogram::change_histograms(session, &work.tables, change, out).await;
+    }
     ddl::each_once(session, &work.tables)?;
     let operation = match work.kind {
         MaintenanceKind::Analyze => "analyze",
@@ -65,9 +69,10 @@ pub(super) async fn maintain(
     show::write_table(&table, out)
 }
 
-async fn analyze(session: &Session, name: &TableName) -> SqlResult<Vec<Said>> {
+async fn analyze(session: &mut Session, name: &TableName) -> SqlResult<Vec<Said>> {
     let table = session.names().table(&ddl::schema_of(session, name)?, &name.table)?;
     session.db.statistics().analyze(&table).await?;
+    histogram::refresh(session, name, &table).await?;
     Ok(vec![("status", "OK".into())])
 }
 

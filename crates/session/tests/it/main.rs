@@ -27,6 +27,7 @@ mod definitions_crash;
 mod depth;
 mod foreign_keys;
 mod full_disk;
+mod histograms;
 mod hostile;
 mod large_documents;
 mod large_values;

@@ -151,6 +151,33 @@ pub struct TableMaintenance {
     pub tables: Vec<TableName>,
     /// CHECKSUM TABLE ... QUICK: what is known without reading rows.
     pub quick: bool,
+    /// ANALYZE TABLE ... UPDATE HISTOGRAM, DROP HISTOGRAM.
+    pub histogram: Option<HistogramChange>,
+}
+
+/// What ANALYZE TABLE does with histograms.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum HistogramChange {
+    /// UPDATE HISTOGRAM ON
+    Update {
+        /// The columns.
+        columns: Vec<Name>,
+        /// WITH n BUCKETS
+        buckets: Option<u64>,
+        /// AUTO UPDATE
+        automatic: bool,
+    },
+    /// DROP HISTOGRAM ON
+    Drop(Vec<Name>),
+}
+
+impl HistogramChange {
+    /// The columns.
+    pub fn columns(&self) -> &[Name] {
+        match self {
+            HistogramChange::Update { columns, .. } | HistogramChange::Drop(columns) => columns,
+        }
+    }
 }
 
 /// How EXPLAIN answers.

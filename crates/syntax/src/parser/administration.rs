@@ -3,8 +3,8 @@
 use super::name::upper;
 use super::{Parse, Parser};
 use crate::ast::{
-    Begin, Clause, Completion, Explain, ExplainFormat, ExplainTarget, FlushTarget, Kill, LockedTable,
-    MaintenanceKind, PrepareSource, Show, ShowFilter, ShowWhat, Statement, TableMaintenance,
+    Begin, Clause, Completion, Explain, ExplainFormat, ExplainTarget, FlushTarget, HistogramChange, Kill,
+    LockedTable, MaintenanceKind, PrepareSource, Show, ShowFilter, ShowWhat, Statement, TableMaintenance,
 };
 use crate::lexer::{Keyword, TokenKind};
 use turnstile_values::error::SqlError;
@@ -203,11 +203,9 @@ impl Parser<'_> {
             return Err(self.unexpected());
         }
         let tables = self.comma_list(Self::table_name)?;
-        if kind == MaintenanceKind::Analyze && (self.at(Keyword::Update) || self.at(Keyword::Drop)) {
-            return Err(self.not_supported("histograms"));
-        }
+        let histogram = if kind == MaintenanceKind::Analyze { histogram_change(self)? } else { None };
         let quick = self.thoroughness(kind)?;
-        Ok(Statement::TableMaintenance(TableMaintenance { kind, tables, quick }))
+        Ok(Statement::TableMaintenance(TableMaintenance { kind, tables, quick, histogram }))
     }
 
     /// How thoroughly tables are looked after; whether CHECKSUM TABLE shows only what is known without
@@ -309,4 +307,31 @@ impl Parser<'_> {
         let what = ShowWhat::Columns { full: false, table };
         Ok(Statement::Show(Box::new(Show { what, filter })))
     }
+}
+
+/// UPDATE HISTOGRAM ON ... \[WITH n BUCKETS\] \[AUTO | MANUAL UPDATE\], DROP HISTOGRAM ON ...
+fn histogram_change(parser: &mut Parser<'_>) -> Parse<Option<HistogramChange>> {
+    let Some(word) = parser.eat_any(&[Keyword::Update, Keyword::Drop]) else { return Ok(None) };
+    parser.expect_word(b"histogram")?;
+    parser.expect(Keyword::On)?;
+    let columns = parser.comma_list(Parser::name)?;
+    if word == Keyword::Drop {
+        return Ok(Some(HistogramChange::Drop(columns)));
+    }
+    if parser.at(Keyword::Using) {
+        return Err(parser.not_supported("histograms USING DATA"));
+    }
+    let mut buckets = None;
+    if parser.eat(Keyword::With) {
+        // A number that is too large for any type is no number of buckets.
+        let place = parser.unexpected();
+        buckets = Some(parser.integer().map_err(|_| place)?);
+        parser.expect_word(b"buckets")?;
+    }
+    let automatic = parser.at_word(b"auto");
+    if automatic || parser.at_word(b"manual") {
+        parser.advance();
+        parser.expect(Keyword::Update)?;
+    }
+    Ok(Some(HistogramChange::Update { columns, buckets, automatic }))
 }

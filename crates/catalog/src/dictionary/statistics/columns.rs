@@ -74,7 +74,7 @@ impl ColumnValues {
         let mut all = vec![0; self.count];
         for values in &self.columns {
             let once = values.met.values().filter(|met| **met == 1).count() as u64;
-            all[values.column] = estimate(values.met.len() as u64, once, self.looked, rows);
+            all[values.column] = different(values.met.len() as u64, once, self.looked, rows);
         }
         all
     }
@@ -86,7 +86,7 @@ fn hash(key: &[u8]) -> u64 {
 }
 
 /// Different values among `rows`, if `looked` of them have `met` different ones, `once` of them met once.
-fn estimate(met: u64, once: u64, looked: u64, rows: u64) -> u64 {
+pub fn different(met: u64, once: u64, looked: u64, rows: u64) -> u64 {
     if looked == 0 || looked >= rows {
         return met;
     }
@@ -97,15 +97,15 @@ fn estimate(met: u64, once: u64, looked: u64, rows: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::estimate;
+    use super::different;
 
     #[test]
     fn few_values_are_all_met_and_many_stand_for_more() {
-        assert_eq!(estimate(5, 0, 1000, 1_000_000), 5);
-        assert_eq!(estimate(1000, 1000, 1000, 1_000_000), 1_000_000);
-        assert_eq!(estimate(7, 3, 10, 10), 7);
-        assert_eq!(estimate(0, 0, 0, 0), 0);
-        let half = estimate(900, 800, 1000, 100_000);
+        assert_eq!(different(5, 0, 1000, 1_000_000), 5);
+        assert_eq!(different(1000, 1000, 1000, 1_000_000), 1_000_000);
+        assert_eq!(different(7, 3, 10, 10), 7);
+        assert_eq!(different(0, 0, 0, 0), 0);
+        let half = different(900, 800, 1000, 100_000);
         assert!((2000..20_000).contains(&half), "{half}");
     }
 }

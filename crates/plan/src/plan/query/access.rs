@@ -39,6 +39,19 @@ pub struct TableSource {
     pub costed: Vec<Costed>,
     /// Rows wanted by LIMIT for which the plan is good, where they decided.
     pub wanted: Option<std::ops::RangeInclusive<f64>>,
+    /// What histograms of the table told, asked again likewise where it decides about an order of tables.
+    pub told: Vec<Told>,
+    /// The share of the rows found that pass conditions besides, where a histogram told of one.
+    pub passing: Option<f64>,
+}
+
+/// What a histogram told of a condition when the plan was made.
+#[derive(Debug, Clone)]
+pub struct Told {
+    /// The condition, over columns of one table.
+    pub condition: Expr,
+    /// The share of rows that passes it.
+    pub share: f64,
 }
 
 impl TableSource {
@@ -169,7 +182,12 @@ pub struct Operand {
 
 impl Operand {
     fn is_known(&self) -> bool {
-        match &self.expr {
+        Operand::is_known_expr(&self.expr)
+    }
+
+    /// An expression can be worked out while the statement is planned.
+    pub fn is_known_expr(expr: &Expr) -> bool {
+        match expr {
             Expr::Literal(_) | Expr::Parameter(_) => true,
             other => other.columns().is_empty() && other.is_light() && !other.varies(),
         }

@@ -8,6 +8,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use turnstile_catalog::dictionary::Table;
@@ -17,7 +18,7 @@ use super::super::facts::{Bound, Fact};
 use super::super::from::PendingKind;
 use super::super::query::{Access, CommonRows, KeyRange};
 use super::part::Part;
-use super::selectivity::{distinct, selectivity};
+use super::selectivity::{Known, selectivity};
 use super::{Condition, StepPlanner, hash};
 
 /// Tables that are weighed: of more the order written stays.
@@ -100,6 +101,8 @@ struct Weighed<'w> {
     reaches: RefCell<FxHashMap<u64, Reach>>,
     /// By the facts that were used.
     choices: RefCell<HashMap<Vec<usize>, Rc<Choice>>>,
+    /// The share of rows that passes each of `tested`, once it was asked for.
+    shares: RefCell<FxHashMap<*const Condition, f64>>,
 }
 
 impl Weighed<'_> {
@@ -177,6 +180,7 @@ impl<'w, 'b, 'a, 'p> Weights<'w, 'b, 'a, 'p> {
                     .collect(),
                 reaches: RefCell::default(),
                 choices: RefCell::default(),
+                shares: RefCell::default(),
             }
         });
         Weights { planner, parts: weighed.collect(), first: !inside && planner.filled.is_empty() }
@@ -361,21 +365,21 @@ impl<'w, 'b, 'a, 'p> Weights<'w, 'b, 'a, 'p> {
                 share *= found;
             }
         }
-        let distinct = |place: usize| self.distinct(place);
-        share * rest.iter().map(|one| selectivity(&one.condition.filter.expr, &distinct)).product::<f64>()
+        let column = |place: usize| self.column(place);
+        let known = Known { column: &column, eval: self.planner.block.context.eval };
+        let asked = |one: &&Tested<'_>| {
+            let mut shares = weighed.shares.borrow_mut();
+            let ask = || selectivity(&one.condition.filter.expr, known);
+            *shares.entry(std::ptr::from_ref(one.condition)).or_insert_with(ask)
+        };
+        share * rest.iter().map(asked).product::<f64>()
     }
 
-    /// Different values of a column, by its place in the tuple.
-    fn distinct(&self, place: usize) -> Option<f64> {
-        let part = self.parts.iter().find(|one| one.part.places.contains(&place));
-        let table_of = |part: &Part, base: usize| match &part.kind {
-            PendingKind::Table { table, .. } => distinct(table, place - base),
-            _ => None,
-        };
-        match part {
-            Some(one) => table_of(one.part, one.part.places.first().copied()?),
-            None => None,
-        }
+    /// A column of a table, by its place in the tuple.
+    fn column(&self, place: usize) -> Option<(Arc<Table>, usize)> {
+        let part = self.parts.iter().find(|one| one.part.places.contains(&place))?.part;
+        let PendingKind::Table { table, .. } = &part.kind else { return None };
+        Some((table.clone(), place - part.places.first()?))
     }
 
     /// An equality with what is placed leads to it.

@@ -60,6 +60,7 @@ pub(super) async fn alter_table(session: &mut Session, alter: &AlterTable) -> Sq
     check_validation(&alter.actions)?;
     work_out(session, alter, &schema, &table, &mut work)?;
     work.moves = moves;
+    work.forgotten = forgotten(&table, &work, &alter.actions);
     // As MySQL does it, whatever the change is; it tells so.
     work.rebuild |= own;
     work.copies |= own;
@@ -81,6 +82,31 @@ pub(super) async fn alter_table(session: &mut Session, alter: &AlterTable) -> Sq
     }
     let info = format!("Records: {affected}  Duplicates: 0  Warnings: {}", session.state.warnings.count());
     Ok(Outcome { affected, info, ..Outcome::default() })
+}
+
+/// Columns whose histograms go: those that are dropped, changed or renamed, whatever becomes of them, those
+/// that get another type with the table's character set, and those that get a unique key of their own.
+fn forgotten(table: &Table, work: &Alteration, actions: &[AlterAction]) -> Vec<Box<str>> {
+    let known = table.counters.histograms.all();
+    if known.is_empty() {
+        return Vec::new();
+    }
+    let is_named = |name: &str| {
+        actions.iter().any(|action| match action {
+            AlterAction::ChangeColumn { old_name, .. } => old_name.eq_ignore_ascii_case(name),
+            AlterAction::RenameColumn { old_name, .. } => old_name.eq_ignore_ascii_case(name),
+            _ => false,
+        })
+    };
+    let stays = |name: &str| {
+        let Some(was) = table.column_position(name) else { return false };
+        let Some(now) = work.origins.iter().position(|origin| *origin == Some(was)) else { return false };
+        let unique = |key: &Key| key.unique && key.parts.len() == 1 && key.parts[0].column == now;
+        work.definition.columns[now].kind == table.columns()[was].kind
+            && !work.definition.keys.iter().any(unique)
+    };
+    let gone = known.iter().filter(|one| is_named(&one.column) || !stays(&one.column));
+    gone.map(|one| one.column.clone()).collect()
 }
 
 /// What is wrong with the columns and options written is told before the table is looked for.

@@ -60,6 +60,8 @@ pub(super) struct Alteration {
     pub(super) others: Vec<Definition>,
     /// The table's new name.
     pub(super) moves: Vec<Move>,
+    /// Columns whose histograms go.
+    pub(super) forgotten: Vec<Box<str>>,
 }
 
 impl Alteration {
@@ -85,6 +87,7 @@ impl Alteration {
             known: 0,
             others: Vec::new(),
             moves: Vec::new(),
+            forgotten: Vec::new(),
         }
     }
 

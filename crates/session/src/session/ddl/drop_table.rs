@@ -9,7 +9,7 @@ use super::super::Session;
 use super::foreign_key::name_of;
 use super::{drop_trees, each_once, foreign_key, make_trees, schema_of, take_alone, temporary, view};
 use crate::ast::{self, TableName};
-use crate::dictionary::table::{Counters, Definition};
+use crate::dictionary::table::Definition;
 use crate::dictionary::{Dictionary, Table, TableName as FullName};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::WarningLevel;
@@ -94,7 +94,7 @@ pub(super) async fn truncate(session: &mut Session, name: &TableName) -> SqlResu
     let mut definition = Definition { auto_increment: 0, ..table.definition.clone() };
     make_trees(session, &mut definition, false)?;
     let made_by = session.db.save_tables(&[&definition]).await?;
-    let counters = Counters::fresh();
+    let counters = table.counters.of_new_trees();
     counters.rows.store(0, Ordering::Relaxed);
     let empty = Table::new(definition, table.mdl.clone(), counters).made_by(made_by);
     session.db.dictionary().put_table(Arc::new(empty));

@@ -222,6 +222,8 @@ pub(super) const DENIED: &[(&str, u16)] = &[
     ("LOCK TABLES shop.t READ", 1044),
     ("LOCK TABLES shop.t WRITE", 1044),
     ("ANALYZE TABLE shop.t", 1142),
+    ("ANALYZE TABLE shop.t UPDATE HISTOGRAM ON b", 1142),
+    ("ANALYZE TABLE shop.t DROP HISTOGRAM ON b", 1142),
     ("OPTIMIZE TABLE shop.t", 1142),
     ("CHECK TABLE shop.t", 1142),
     ("CHECKSUM TABLE shop.t", 1142),

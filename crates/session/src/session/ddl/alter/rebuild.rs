@@ -13,7 +13,7 @@ use super::super::copy::Origin;
 use super::super::rename::Way;
 use super::check_new_foreign_keys;
 use crate::definition;
-use crate::dictionary::table::{Counters, Definition};
+use crate::dictionary::table::Definition;
 use crate::dictionary::{Column, Key, Table};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::change::apply::duplicate_entry;
@@ -22,7 +22,7 @@ use crate::session::ddl;
 use crate::session::ddl::{auto_increment, copy, rename};
 
 /// Makes the new definitions durable, under the new name: the table's, and those of children that change
-/// with it.
+/// with it. Histograms of columns that become others go.
 async fn save_altered(session: &mut Session, table: &Table, work: &mut Alteration) -> SqlResult<TxnId> {
     if table.temporary {
         rename_temporary(session, work)?;
@@ -38,7 +38,15 @@ async fn save_altered(session: &mut Session, table: &Table, work: &mut Alteratio
         }
     }
     let all: Vec<_> = std::iter::once(&work.definition).chain(&work.others).collect();
-    let made_by = session.db.save_tables(&all).await?;
+    let known = table.counters.histograms.remove(&work.forgotten);
+    let gone = Some((table.definition.id, work.forgotten.as_slice()));
+    let made_by = match session.db.save_altered(&all, gone).await {
+        Ok(made_by) => made_by,
+        Err(error) => {
+            known.into_iter().for_each(|one| table.counters.histograms.put(one));
+            return Err(error);
+        }
+    };
     for one in &work.moves {
         session.db.dictionary().remove_table(&one.was.0, &one.was.1);
     }
@@ -143,7 +151,7 @@ async fn explain_build(session: &Session, new: &Table, error: EngineError) -> Sq
 pub(super) async fn rebuild(session: &mut Session, table: &Table, work: &mut Alteration) -> SqlResult<u64> {
     let charge = if table.temporary { Some(session.charge_own(&work.definition)?) } else { None };
     ddl::make_trees(session, &mut work.definition, table.temporary)?;
-    let counters = Counters::fresh();
+    let counters = table.counters.of_new_trees();
     if work.definition.keys.first().is_none_or(|key| !key.primary) && table.primary().is_some() {
         counters.row_id.store(1, Ordering::Relaxed);
     }
