@@ -18,6 +18,7 @@ use turnstile_engine::tally::RowTotals;
 
 use crate::accounts::AccountName;
 use crate::registry::counts::{SessionCounts, Totals};
+use crate::variables::SessionSettings;
 
 pub use names::Names;
 
@@ -89,6 +90,8 @@ pub struct Shown {
     pub active: Arc<[AccountName]>,
     /// Text of the running statement.
     pub text: Option<Arc<[u8]>>,
+    /// Its settings: what they make of the text, for EXPLAIN FOR CONNECTION.
+    pub settings: Option<Arc<SessionSettings>>,
 }
 
 impl Entry {

@@ -31,6 +31,7 @@ mod hash_key;
 mod join;
 mod json_table;
 mod key_index;
+pub mod measure;
 mod order;
 mod point;
 mod rollup;
@@ -65,6 +66,8 @@ struct Keeping {
     failed_subqueries: FxHashMap<usize, SqlError>,
     /// Rows of queries of WITH, and the last rounds of recursive ones.
     common: FxHashMap<usize, Arc<Rows>>,
+    /// What is measured, for EXPLAIN ANALYZE; here, so that statements that nobody measures are not larger.
+    measure: Option<Box<measure::Measure>>,
     /// What these hold, for as long as the statement runs.
     charge: Charge,
 }

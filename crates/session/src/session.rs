@@ -167,6 +167,8 @@ impl Session {
     /// Decodes the variables anew.
     pub(crate) fn settings_changed(&mut self) {
         self.settings = self.state.settings();
+        let settings = self.settings.clone();
+        self.entry.show(|shown| shown.settings = Some(settings));
         self.entry.set_idle_max_s(self.settings.wait_timeout_s);
     }
 

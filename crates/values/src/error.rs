@@ -402,6 +402,8 @@ errors! {
     superfluous_delimiter(sign, at, value, row) = 4096 b"HY000" "Delimiter '{sign}' in position {at} in datetime value '{value}' at row {row} is superfluous and is deprecated. Please remove.";
     value_out_of_range(kind, expression) = 1690 b"22003" "{kind} value is out of range in '{expression}'";
     index_column_too_long(max) = 1709 b"HY000" "Index column size too large. The maximum column size is {max} bytes.";
+    not_explained_for_connection() = 3012 b"HY000" "EXPLAIN FOR CONNECTION command is supported only for SELECT/UPDATE/INSERT/DELETE/REPLACE";
+    not_analyzed_as_json() = 6412 b"0A000" "EXPLAIN ANALYZE does not support FORMAT=JSON with explain_json_format_version=1.";
     unknown_explain_format(name) = 1791 b"HY000" "Unknown EXPLAIN format name: '{name}'";
     read_only_transaction() = 1792 b"25006" "Cannot execute statement in a READ ONLY transaction.";
     read_only_mode() = 1836 b"HY000" "Running in read-only mode";

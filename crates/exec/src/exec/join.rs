@@ -9,8 +9,9 @@ use turnstile_values::value::Value;
 
 use super::Exec;
 use super::failed::{refuse_failed, refuse_failed_groups, refuse_failed_items};
+use super::measure::{Timed, Untimed, Watch};
 use super::select::{Boxed, trim};
-use super::source::{next_rows, open_source};
+use super::source::{Opened, next_rows, open_source};
 use super::tail::{Kept, RowOut, Tail, TupleRow};
 use crate::exec::subquery;
 
@@ -39,26 +40,57 @@ pub(super) fn run_step<'a>(
     tuple: &'a mut Vec<Value>,
     end: &'a mut End<'_, '_, '_>,
 ) -> Boxed<'a, Visit> {
+    if exec.measures() && nth < steps.len() {
+        return Box::pin(async move {
+            exec.note_steps(steps, nth);
+            let mut watch = Timed::begin();
+            let result = step_of(exec, plan, steps, nth, tuple, end, &mut watch).await;
+            exec.note_step(steps, nth, &watch);
+            result
+        });
+    }
+    step_of(exec, plan, steps, nth, tuple, end, Untimed)
+}
+
+fn step_of<'a, W: Watch + 'a>(
+    exec: &'a mut Exec<'_>,
+    plan: &'a SelectPlan,
+    steps: &'a [JoinStep],
+    nth: usize,
+    tuple: &'a mut Vec<Value>,
+    end: &'a mut End<'_, '_, '_>,
+    mut watch: W,
+) -> Boxed<'a, Visit> {
     Box::pin(async move {
         let Some(step) = steps.get(nth) else { return emit(exec, plan, tuple, end).await };
         let columns = step.base..step.base + step.columns;
         let mut matched = false;
         let mut source = open_source(exec, plan, step, tuple).await?;
         loop {
-            let (rows, more) = next_rows(exec, step, &mut source, tuple).await?;
+            let (rows, more) = next_rows(exec, step, &mut source, tuple, &mut watch).await?;
+            let counts = W::MEASURES && !matches!(source, Opened::Scan(..));
             for at in 0..rows.len() {
                 exec.pace().await?;
                 tuple[columns.clone()].clone_from_slice(rows.row(at));
+                if counts {
+                    watch.shown();
+                }
                 if !holds(exec, plan, &step.matching, tuple).await? {
+                    watch.tested();
                     continue;
                 }
                 matched = true;
+                watch.matched();
+                watch.joined();
                 if !holds(exec, plan, &step.filters, tuple).await? {
+                    watch.tested();
                     continue;
                 }
+                watch.passed();
                 if run_step(exec, plan, steps, nth + 1, tuple, end).await? == Visit::Stop {
                     return Ok(Visit::Stop);
                 }
+                watch.returned();
             }
             if !more {
                 break;
@@ -66,11 +98,14 @@ pub(super) fn run_step<'a>(
             if let End::Tail(tail) = end {
                 flush(exec, tail).await?;
                 trim(exec, tail).await?;
+                watch.returned();
             }
         }
         if step.left_join && !matched {
             tuple[columns.clone()].fill(Value::Null);
+            watch.joined();
             if holds(exec, plan, &step.filters, tuple).await? {
+                watch.passed();
                 return run_step(exec, plan, steps, nth + 1, tuple, end).await;
             }
         }

@@ -16,6 +16,7 @@ use turnstile_values::value::Value;
 
 use super::failed::refuse_failed_conditions;
 use super::join::{End, emit, flush, holds, passes, project, run_step, run_subqueries};
+use super::measure::{self, Part, Timed, Untimed, Watch};
 use super::scan::{Fields, TableScan};
 use super::tail::{Kept, RowOut, Tail, TupleRow};
 use super::values::values;
@@ -28,6 +29,19 @@ pub type Boxed<'a, T> = Pin<Box<dyn Future<Output = SqlResult<T>> + Send + 'a>>;
 impl Exec<'_> {
     /// Runs a query. `outer` is the tuple around it, for a sub-query.
     pub fn query<'a>(
+        &'a mut self,
+        plan: &'a QueryPlan,
+        outer: &'a [Value],
+        out: &'a mut dyn RowOut,
+    ) -> Boxed<'a, u64> {
+        if self.measures() {
+            Box::pin(measure::query(self, plan, outer, out))
+        } else {
+            self.run(plan, outer, out)
+        }
+    }
+
+    pub(super) fn run<'a>(
         &'a mut self,
         plan: &'a QueryPlan,
         outer: &'a [Value],
@@ -61,7 +75,9 @@ async fn select(
     outer: &[Value],
     out: &mut dyn RowOut,
 ) -> SqlResult<u64> {
-    if let Some(found) = virtual_scan::virtual_scan(exec, plan, out).await? {
+    if !exec.measures()
+        && let Some(found) = virtual_scan::virtual_scan(exec, plan, out).await?
+    {
         return Ok(found);
     }
     let mut tuple = vec![Value::Null; plan.width];
@@ -87,7 +103,11 @@ async fn select(
                 emit(exec, plan, &mut tuple, &mut End::Tail(&mut tail)).await?;
             }
             Some(first) if can_stream(exec, plan, first) => {
-                stream(exec, plan, first, &mut tuple, &mut tail).await?
+                if exec.measures() {
+                    stream_measured(exec, plan, first, &mut tuple, &mut tail).await?
+                } else {
+                    stream(exec, plan, first, &mut tuple, &mut tail, Untimed).await?
+                }
             }
             Some(_) => {
                 run_step(exec, plan, &plan.steps, 0, &mut tuple, &mut End::Tail(&mut tail)).await?;
@@ -96,6 +116,7 @@ async fn select(
     }
     if tail.groups() {
         while let Some(tuples) = tail.close_groups(context)? {
+            exec.note_rows(plan, Part::Groups, tuples.len());
             exec.pace().await?;
             if !deliver_groups(exec, plan, tuples, &mut tail).await? {
                 break;
@@ -106,6 +127,7 @@ async fn select(
         Box::pin(windows::run(exec, plan, &mut tail)).await?;
     }
     finish(exec, &mut tail).await?;
+    exec.note_tail(plan, &tail);
     Ok(tail.found)
 }
 
@@ -116,18 +138,22 @@ async fn deliver_groups(
     tuples: Rows,
     tail: &mut Tail<'_, '_>,
 ) -> SqlResult<bool> {
+    let mut passed = 0;
     for mut tuple in tuples {
         exec.pace().await?;
         match tail.is_blank() {
             true => run_subqueries(exec, plan, &blank::still_read(plan), &mut tuple).await?,
             false => run_subqueries(exec, plan, &plan.item_subqueries, &mut tuple).await?,
         }
-        if holds(exec, plan, &plan.having, &mut tuple).await?
-            && project(exec, &mut tuple, tail)? == Visit::Stop
-        {
-            return Ok(false);
+        if holds(exec, plan, &plan.having, &mut tuple).await? {
+            passed += 1;
+            if project(exec, &mut tuple, tail)? == Visit::Stop {
+                exec.note_rows(plan, Part::Having, passed);
+                return Ok(false);
+            }
         }
     }
+    exec.note_rows(plan, Part::Having, passed);
     trim(exec, tail).await?;
     Ok(true)
 }
@@ -183,12 +209,31 @@ fn can_stream(exec: &Exec<'_>, plan: &SelectPlan, first: &JoinStep) -> bool {
         && (plan.having.is_empty() || plan.group.is_some())
 }
 
-async fn stream(
+/// Not a part of the block's own future, and made in a frame of its own: queries within each other take their
+/// stack at each level.
+fn stream_measured<'a>(
+    exec: &'a mut Exec<'_>,
+    plan: &'a SelectPlan,
+    first: &'a JoinStep,
+    tuple: &'a mut [Value],
+    tail: &'a mut Tail<'_, '_>,
+) -> Boxed<'a, ()> {
+    Box::pin(async move {
+        exec.note_steps(&plan.steps, 0);
+        let mut watch = Timed::begin();
+        let result = stream(exec, plan, first, tuple, tail, &mut watch).await;
+        exec.note_step(&plan.steps, 0, &watch);
+        result
+    })
+}
+
+async fn stream<W: Watch>(
     exec: &mut Exec<'_>,
     plan: &SelectPlan,
     first: &JoinStep,
     tuple: &mut [Value],
     tail: &mut Tail<'_, '_>,
+    mut watch: W,
 ) -> SqlResult<()> {
     let Source::Table(source) = &first.source else { return Ok(()) };
     let context = exec.eval;
@@ -207,28 +252,37 @@ async fn stream(
                 return Ok(Visit::Continue);
             }
             fields.fill(&source.needed, &mut tuple[columns.clone()]);
+            watch.shown();
             if !plan.light || session.has_worked() {
                 aside.push(tuple[columns.clone()].to_vec());
                 return Ok(Visit::Continue);
             }
             if passes(&first.matching, tuple, context)? && passes(&first.filters, tuple, context)? {
-                return tail.push(tuple, context);
+                went_through(&mut watch);
+                let visit = tail.push(tuple, context);
+                watch.returned();
+                return visit;
             }
+            watch.tested();
             Ok(Visit::Continue)
         };
         let more = scan.batch(exec.txn, exec.interrupt, &mut |_| true, &mut visit).await?;
+        watch.read();
         if counts_only {
+            watch.counted(counted);
             tail.push_counted(tuple, counted, context)?;
         }
         for row in aside {
             exec.pace().await?;
             tuple[columns.clone()].clone_from_slice(&row);
-            if passes(&first.matching, tuple, context)?
-                && passes(&first.filters, tuple, context)?
-                && tail.push(tuple, context)? == Visit::Stop
-            {
-                return Ok(());
+            if passes(&first.matching, tuple, context)? && passes(&first.filters, tuple, context)? {
+                went_through(&mut watch);
+                if tail.push(tuple, context)? == Visit::Stop {
+                    return Ok(());
+                }
+                watch.returned();
             }
+            watch.tested();
         }
         if !more {
             return Ok(());
@@ -236,7 +290,15 @@ async fn stream(
         flush(exec, tail).await?;
         trim(exec, tail).await?;
         exec.breathe().await;
+        watch.returned();
     }
+}
+
+/// A row has met all conditions of the only step.
+fn went_through(watch: &mut impl Watch) {
+    watch.matched();
+    watch.joined();
+    watch.passed();
 }
 
 /// `SELECT COUNT(*) FROM t`: rows need not even be looked at.

@@ -16,6 +16,7 @@ use turnstile_values::value::Value;
 
 use super::join::{End, passes, run_step};
 use super::key_index::{KEY_OVERHEAD, KeyIndex};
+use super::measure::{Part, Watch, name_of};
 use super::scan::{Fields, TableScan};
 use super::tail::{Kept, TupleRow};
 use super::{Exec, hash_key, json_table};
@@ -90,6 +91,7 @@ pub(super) async fn next_rows(
     step: &JoinStep,
     rows: &mut Opened<'_>,
     tuple: &mut [Value],
+    watch: &mut impl Watch,
 ) -> SqlResult<(Piece, bool)> {
     match rows {
         Opened::Listed(kept) => Ok((Piece::Own(std::mem::take(&mut kept.rows)), false)),
@@ -99,25 +101,35 @@ pub(super) async fn next_rows(
             let columns = step.base..step.base + step.columns;
             let mut found = Rows::new();
             // The source's part of the tuple is scratch space until the rows found are gone through.
-            let scratch = parking_lot::Mutex::new(tuple);
+            let scratch = parking_lot::Mutex::new((tuple, watch));
+            // On a locking read a row that is not accepted is not shown.
+            let locks = source.locking.is_some();
             let mut accept = |view: &turnstile_catalog::row_codec::RowView<'_>| {
-                let mut tuple = scratch.lock();
+                let (tuple, watch) = &mut *scratch.lock();
+                watch.shown();
                 let part = &mut tuple[columns.clone()];
                 source.needed.iter().for_each(|column| part[*column] = view.get(*column));
                 // An error comes up again when the row is visited.
-                passes(&step.matching, &tuple, context).unwrap_or(true)
+                let wanted = passes(&step.matching, tuple, context).unwrap_or(true);
+                watch.tested();
+                wanted
             };
             let mut visit = |fields: Fields<'_>| {
-                let mut tuple = scratch.lock();
+                let (tuple, watch) = &mut *scratch.lock();
                 fields.deliver(source, &mut tuple[columns.clone()]);
+                if !locks {
+                    watch.shown();
+                }
                 // The conditions are tested again with each row: if they are heavy, or after much work,
                 // that is time enough.
-                if !step.light || session.has_worked() || passes(&step.matching, &tuple, context)? {
+                if !step.light || session.has_worked() || passes(&step.matching, tuple, context)? {
                     found.push(tuple[columns.clone()].to_vec());
                 }
+                watch.tested();
                 Ok(Visit::Continue)
             };
             let more = scan.batch(exec.txn, exec.interrupt, &mut accept, &mut visit).await?;
+            scratch.into_inner().1.read();
             Ok((Piece::Own(found), more))
         }
     }
@@ -129,6 +141,7 @@ async fn stored(exec: &mut Exec<'_>, plan: &SelectPlan, step: &JoinStep) -> SqlR
     if let Some(stored) = exec.keeping.as_ref().and_then(|keeping| keeping.stored_sources.get(&name)) {
         return Ok(stored.clone());
     }
+    let began = exec.clock();
     let mut charge = exec.eval.charge();
     let rows = match &step.source {
         Source::Derived(query) | Source::Distinct(query) => {
@@ -145,6 +158,7 @@ async fn stored(exec: &mut Exec<'_>, plan: &SelectPlan, step: &JoinStep) -> SqlR
         Source::Table(source) => Arc::new(whole_table(exec, source, step, plan.width, &mut charge).await?),
         Source::Group(_) | Source::Lateral(_) | Source::Expanded(..) => Arc::default(),
     };
+    exec.note_since(began, name, Part::Kept, rows.len());
     let passes = matches!(&step.source, Source::Common(CommonRows::Previous(_)));
     let mut stored = Stored { rows, index: None, charge, passes };
     if !step.hash.is_empty() {
@@ -195,10 +209,13 @@ async fn whole_table(
         .filter(|one| one.subqueries.is_empty() && one.expr.columns().iter().all(|at| columns.contains(at)))
         .collect();
     let mut rows = Rows::new();
+    let began = exec.clock();
+    let mut read = 0;
     loop {
         let known = rows.len();
         let mut visit = |fields: Fields<'_>| {
             fields.deliver(source, &mut tuple[columns.clone()]);
+            read += 1;
             // They are tested again with each row: after much work that is time enough.
             for filter in own.iter().filter(|_| step.light && !session.has_worked()) {
                 if filter.expr.eval_truth(&TupleRow(&tuple), context)? != Some(true) {
@@ -209,11 +226,16 @@ async fn whole_table(
             rows.push(tuple[columns.clone()].to_vec());
             Ok(Visit::Continue)
         };
-        let more = scan.batch(exec.txn, exec.interrupt, &mut |_| true, &mut visit).await?;
+        let more = scan.batch(exec.txn, exec.interrupt, &mut |_| true, &mut visit).await;
+        if more.is_err() {
+            exec.note_since(began, name_of(step), Part::Read, read);
+        }
+        let more = more?;
         if !step.light {
             keep_passing(exec, &mut rows, known, &own, (&mut tuple, columns.clone()), charge).await?;
         }
         if !more {
+            exec.note_since(began, name_of(step), Part::Read, read);
             return Ok(rows);
         }
         exec.breathe().await;

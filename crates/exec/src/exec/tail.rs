@@ -256,6 +256,11 @@ impl<'p, 'o> Tail<'p, 'o> {
         Ok(Tail { plan, out, grouping, sorted, windowed, seen, key, left, skip, found: 0, items, charge })
     }
 
+    /// How many rows DISTINCT has let through.
+    pub fn different(&self) -> usize {
+        self.seen.as_ref().map_or(0, KeyIndex::len)
+    }
+
     /// Nothing can come out any more.
     pub fn is_full(&self) -> bool {
         self.left == 0 && !self.plan.calc_found_rows

@@ -6,6 +6,7 @@
 //! there are kept from one member to the next.
 
 use super::key_index::{KEY_OVERHEAD, KeyIndex};
+use super::measure::{Part, name_of};
 use super::tail::{Kept, RowOut};
 use super::{Exec, hash_key};
 use crate::exec::values;
@@ -121,6 +122,7 @@ pub(super) async fn set_operation(
     out: &mut dyn RowOut,
 ) -> SqlResult<u64> {
     let distinct = wanted_once(plan);
+    let began = exec.clock();
     let mut all =
         Combined { plan, rows: Rows::new(), seen: None, key: Vec::new(), charge: exec.eval.charge() };
     for (nth, (operator, member)) in plan.members.iter().enumerate() {
@@ -147,6 +149,7 @@ pub(super) async fn set_operation(
         }
     }
     let rows = std::mem::take(&mut all.rows);
+    exec.note_since(began, name_of(plan), Part::Kept, rows.len());
     all.seen = None;
     values::deliver(exec, rows, &plan.order, &plan.limit, out).await
 }

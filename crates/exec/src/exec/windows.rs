@@ -21,6 +21,7 @@ use turnstile_values::value::{Value, to_i64};
 use super::Exec;
 use super::aggregate::Accumulator;
 use super::join::flush;
+use super::measure::Part;
 use super::order::{self, Direction};
 use super::select::trim;
 use super::sort;
@@ -35,6 +36,7 @@ pub(super) async fn run(exec: &mut Exec<'_>, plan: &SelectPlan, tail: &mut Tail<
     for window in &plan.windows {
         rows = fill(exec, window, rows, &mut charge).await?;
     }
+    exec.note_rows(plan, Part::Windows, rows.len());
     for (_, tuple) in rows {
         exec.pace().await?;
         if tail.project(&tuple, exec.eval)? == Visit::Stop {

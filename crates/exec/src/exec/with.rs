@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::key_index::{KEY_OVERHEAD, KeyIndex};
+use super::measure::Part;
 use super::tail::{Kept, limits};
 use super::{Exec, hash_key};
 use turnstile_expr::expr::{EvalContext, Warnings, coerce_value};
@@ -89,7 +90,15 @@ pub(super) async fn common_rows(exec: &mut Exec<'_>, rows: &CommonRows) -> SqlRe
             continue;
         }
         if missing(plan) {
-            let rows = run_common(exec, plan).await?;
+            let began = exec.clock();
+            let rows = run_common(exec, plan).await;
+            exec.note_since(
+                began,
+                Arc::as_ptr(plan) as usize,
+                Part::Kept,
+                rows.as_ref().map_or(0, |rows| rows.len()),
+            );
+            let rows = rows?;
             exec.keeping().common.insert(Arc::as_ptr(plan) as usize, Arc::new(rows));
         }
         waiting.pop();

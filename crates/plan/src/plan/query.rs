@@ -122,6 +122,8 @@ impl QueryPlan {
 /// A query of WITH, shared by all that name it.
 #[derive(Debug)]
 pub struct CommonPlan {
+    /// Its name, for EXPLAIN.
+    pub name: Box<str>,
     /// How its rows are made.
     pub body: CommonBody,
     /// Others that it reads: they are run before it, so that a long chain of them is no deep recursion.

@@ -190,7 +190,8 @@ pub fn plan(
         let mut reads = reads.into_inner();
         reads.sort_by_key(Arc::as_ptr);
         reads.dedup_by_key(|plan| Arc::as_ptr(plan));
-        let plan = CommonPlan { locks_exclusively: body.locks_exclusively(), body, reads };
+        let name = table.name.clone();
+        let plan = CommonPlan { name, locks_exclusively: body.locks_exclusively(), body, reads };
         let reading = Reading::Rows(Arc::new(plan));
         let named = Named::new(&table.name, reading);
         known.push(Named { columns, facts, keeps_names, tables, view, ..named });

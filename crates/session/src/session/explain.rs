@@ -1,4 +1,10 @@
-//! EXPLAIN: one line per table that is read, as a table or, in `explain_forms.rs`, as one text.
+//! EXPLAIN: one line per table that is read, as a table or, in `explain_forms.rs`, as JSON; as a tree in
+//! `tree.rs`. `analyze.rs` runs what is explained, `other.rs` finds what another session runs.
+
+mod analyze;
+mod nodes;
+mod other;
+mod tree;
 
 use std::borrow::Cow;
 use std::collections::{HashSet, VecDeque};
@@ -8,7 +14,7 @@ use super::Session;
 use super::explain_forms;
 use super::show::Table;
 use super::statement::Outcome;
-use crate::ast::{Explain, ExplainFormat, ExplainTarget};
+use crate::ast::{Explain, ExplainFormat, ExplainTarget, Statement};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::Expr;
 use crate::plan::change::InsertSource;
@@ -18,7 +24,7 @@ use crate::plan::query::{
     TableSource,
 };
 use crate::reads_lock::ReadsLock;
-use crate::row_plan::PlanKind;
+use crate::row_plan::{PlanKind, RowPlan};
 use crate::session::{rights, show, statement, transaction};
 use crate::sink::ResultSink;
 use crate::value::Value;
@@ -44,12 +50,24 @@ pub(super) async fn explain(
     params: &[Value],
     out: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
-    if explain.analyze {
-        return Err(SqlError::not_supported_yet("this form of EXPLAIN"));
+    match &explain.target {
+        ExplainTarget::Statement(statement) => {
+            explain_statement(session, statement, (explain.format, explain.analyze), params, out).await
+        }
+        ExplainTarget::Connection(_) if explain.analyze => {
+            Err(SqlError::not_supported_yet("EXPLAIN ANALYZE FOR CONNECTION"))
+        }
+        ExplainTarget::Connection(id) => other::explain_other(session, *id, explain.format, out).await,
     }
-    let ExplainTarget::Statement(statement) = &explain.target else {
-        return Err(SqlError::not_supported_yet("EXPLAIN FOR CONNECTION"));
-    };
+}
+
+async fn explain_statement(
+    session: &mut Session,
+    statement: &Statement,
+    (format, analyze): (Option<ExplainFormat>, bool),
+    params: &[Value],
+    out: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
     statement::enter_for(session, &crate::used_tables::of_statement(statement)).await?;
     let parameters = Parameters::of_kinds(actual(params));
     let plan = match statement::plan_rows(session, (statement, ReadsLock::of(statement)), params, &parameters)
@@ -58,12 +76,43 @@ pub(super) async fn explain(
         Err(error) => return statement::abandon(session, error).await,
     };
     let asked = rights::ask_for_columns(session, &plan.uses);
-    if let Err(error) = asked.and_then(|()| rights::ask_to_explain(session, &plan.uses)) {
+    let asked = asked.and_then(|()| rights::ask_to_explain(session, &plan.uses));
+    if let Err(error) = asked.and_then(|()| if analyze { analyzes(format) } else { Ok(()) }) {
         return statement::abandon(session, error).await;
+    }
+    if analyze {
+        let measured = Box::pin(analyze::run(session, &plan, params)).await?;
+        return write_text(tree::tree(&plan, Some(&measured)), out);
     }
     if session.open.as_ref().is_some_and(|open| open.autocommit) {
         transaction::rollback(session).await?;
     }
+    match format {
+        None | Some(ExplainFormat::Traditional) => show::write_table(&lines_of(&plan), out),
+        Some(ExplainFormat::Tree) => write_text(tree::tree(&plan, None), out),
+        Some(ExplainFormat::Json) => write_text(explain_forms::json(lines_of(&plan).rows()), out),
+    }
+}
+
+/// Whether EXPLAIN ANALYZE has a form.
+fn analyzes(format: Option<ExplainFormat>) -> SqlResult<()> {
+    match format {
+        None | Some(ExplainFormat::Tree) => Ok(()),
+        Some(ExplainFormat::Traditional) => {
+            Err(SqlError::not_supported_yet("EXPLAIN ANALYZE with TRADITIONAL format"))
+        }
+        Some(ExplainFormat::Json) => Err(SqlError::not_analyzed_as_json()),
+    }
+}
+
+fn write_text(whole: String, out: &mut dyn ResultSink) -> SqlResult<Outcome> {
+    let mut table = Table::new(&[("EXPLAIN", 't')]);
+    table.push(vec![text(whole)]);
+    show::write_table(&table, out)
+}
+
+/// The lines of the table form.
+fn lines_of(plan: &RowPlan) -> Table {
     let columns = [
         ("id", 'n'),
         ("select_type", 's'),
@@ -94,14 +143,7 @@ pub(super) async fn explain(
         }
     }
     lines.commons();
-    let whole = match explain.format {
-        None | Some(ExplainFormat::Traditional) => return show::write_table(&lines.table, out),
-        Some(ExplainFormat::Tree) => explain_forms::tree(lines.table.rows()),
-        Some(ExplainFormat::Json) => explain_forms::json(lines.table.rows()),
-    };
-    let mut table = Table::new(&[("EXPLAIN", 't')]);
-    table.push(vec![text(whole)]);
-    show::write_table(&table, out)
+    lines.table
 }
 
 /// What varies between lines.
@@ -270,16 +312,49 @@ fn queries(plan: &SelectPlan) -> impl Iterator<Item = &Subquery> {
     plan.subqueries.iter().filter(move |one| !is_value(one))
 }
 
-/// The column at a place of the tuple, as `schema.table.column`.
-fn column_at(steps: &[JoinStep], place: usize) -> Option<String> {
+/// The column at a place of the tuple: its table's database, what the table is called, and its name.
+fn column_at(steps: &[JoinStep], place: usize) -> Option<[String; 3]> {
     steps.iter().find_map(|step| match &step.source {
         Source::Table(source) => {
             let column = source.table.columns().get(place.checked_sub(step.base)?)?;
-            Some(format!("{}.{}.{}", source.table.definition.schema, step.alias, column.name))
+            let schema = &source.table.definition.schema;
+            Some([schema.to_string(), step.alias.to_string(), column.name.to_string()])
         }
         Source::Group(inner) => column_at(inner, place),
         _ => None,
     })
+}
+
+/// How a table's rows are found, in the words of the tree, and how many.
+fn access_of(source: &TableSource, plan: &SelectPlan, alias: &str) -> (String, u64) {
+    let line = table_line(source, plan);
+    let key = line.key.unwrap_or_default();
+    let (index, single) = match source.covering {
+        true => ("Covering index", "Single-row covering index"),
+        false => ("Index", "Single-row index"),
+    };
+    let range = &source.access.ranges[0];
+    let names: Vec<&str> = source.access.key.map_or_else(Vec::new, |key| {
+        let columns = source.table.columns();
+        source.table.keys()[key].parts.iter().map(|part| &*columns[part.column].name).collect()
+    });
+    let value = |operand: &crate::plan::query::Operand| match &operand.expr {
+        Expr::Column(at) => column_at(&plan.steps, *at).map(|[_, alias, column]| format!("{alias}.{column}")),
+        Expr::Literal(value) => tree::literal(value),
+        _ => None,
+    };
+    let values: Vec<Option<String>> = range.equal.iter().map(value).collect();
+    let equal = || tree::looked_up(&names, &values);
+    let label = match line.kind {
+        "const" | "eq_ref" => format!("{single} lookup on {alias} using {key}{}", equal()),
+        "ref" => format!("{index} lookup on {alias} using {key}{}", equal()),
+        "range" => format!("{index} range scan on {alias} using {key}"),
+        "index" => format!("{index} scan on {alias} using {key}"),
+        "index_merge" => format!("Deduplicated index lookups on {alias} using {key}"),
+        _ => format!("Table scan on {alias}"),
+    };
+    let backwards = if source.access.reverse { " (reverse)" } else { "" };
+    (label + backwards, line.rows)
 }
 
 fn table_line(source: &TableSource, plan: &SelectPlan) -> Line {
@@ -319,7 +394,7 @@ fn table_line(source: &TableSource, plan: &SelectPlan) -> Line {
     if matches!(line.kind, "const" | "ref" | "eq_ref") {
         let of = |operand: &crate::plan::query::Operand| {
             let column = match operand.expr {
-                Expr::Column(at) => column_at(&plan.steps, at),
+                Expr::Column(at) => column_at(&plan.steps, at).map(|names| names.join(".")),
                 _ => None,
             };
             let other = if operand.expr.columns().is_empty() { "const" } else { "func" };

@@ -1,7 +1,5 @@
-//! EXPLAIN FORMAT=TREE and FORMAT=JSON: the lines of the table form as one text. Costs are not told, because
-//! the planner knows none.
-
-use std::fmt::Write;
+//! EXPLAIN FORMAT=JSON: the lines of the table form as one text. Costs are not told, because the planner
+//! knows none.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -30,63 +28,6 @@ fn blocks(lines: &[Vec<Value>]) -> impl Iterator<Item = &[Vec<Value>]> {
 
 fn uses(line: &[Value], words: &str) -> bool {
     cell(line, EXTRA).is_some_and(|extra| extra.contains(words))
-}
-
-/// The tree, steps deeper the earlier they run.
-pub(super) fn tree(lines: &[Vec<Value>]) -> String {
-    let mut out = String::new();
-    for (nth, block) in blocks(lines).enumerate() {
-        let mut depth = 0;
-        let mut put = |depth: usize, text: &str| {
-            let written = writeln!(out, "{}-> {text}", "    ".repeat(depth));
-            debug_assert!(written.is_ok());
-        };
-        if nth > 0 {
-            let (id, kind) = (cell(&block[0], ID), cell(&block[0], SELECT_TYPE));
-            let kind = kind.unwrap_or_default().to_lowercase();
-            put(depth, &format!("Select #{} ({kind})", id.unwrap_or_default()));
-            depth += 1;
-        }
-        if uses(&block[0], "Using filesort") {
-            put(depth, "Sort");
-            depth += 1;
-        }
-        if uses(&block[0], "Using temporary") {
-            put(depth, "Aggregate using temporary table");
-            depth += 1;
-        }
-        if block.len() > 1 {
-            let hash = block[1..].iter().any(|line| uses(line, "hash join"));
-            put(depth, if hash { "Inner hash join" } else { "Nested loop join" });
-            depth += 1;
-        }
-        for line in block {
-            let mut depth = depth;
-            if uses(line, "Using where") {
-                put(depth, "Filter");
-                depth += 1;
-            }
-            put(depth, &step(line));
-        }
-    }
-    out
-}
-
-fn step(line: &[Value]) -> String {
-    let table = cell(line, TABLE).unwrap_or_default();
-    let Some(access) = cell(line, ACCESS).filter(|access| !access.is_empty()) else {
-        return "Rows fetched before execution".into();
-    };
-    let key = cell(line, KEY).unwrap_or_default();
-    let covering = if uses(line, "Using index") { "Covering index" } else { "Index" };
-    let how = match access.as_str() {
-        "const" | "eq_ref" => format!("Single-row index lookup on {table} using {key}"),
-        "ref" => format!("{covering} lookup on {table} using {key}"),
-        "range" => format!("{covering} range scan on {table} using {key}"),
-        "index" => format!("{covering} scan on {table} using {key}"),
-        _ => format!("Table scan on {table}"),
-    };
-    format!("{how}  (rows={})", cell(line, ROWS).unwrap_or_default())
 }
 
 /// The blocks as JSON: the first is the query, those of subqueries, derived tables and further parts of a

@@ -114,7 +114,8 @@ impl Asker<'_> {
             Statement::Prepare { .. } | Statement::Execute { .. } | Statement::Deallocate(_) => {}
             Statement::Explain(explain) => match &explain.target {
                 ExplainTarget::Statement(statement) => self.statement(statement)?,
-                ExplainTarget::Connection(_) => self.needs(Need::Server(&[P::PROCESS], "PROCESS")),
+                // Whose session it is, is known when it is found.
+                ExplainTarget::Connection(_) => {}
             },
             // One's own transaction and session.
             Statement::Begin(_) | Statement::Commit(_) | Statement::Rollback(_) => {}

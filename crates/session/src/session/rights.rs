@@ -378,6 +378,12 @@ pub(super) fn may_kill(session: &mut Session, id: u64) -> SqlResult<()> {
     }
 }
 
+/// EXPLAIN FOR CONNECTION of another account's session: only who may do everything sees how it reads.
+pub(super) fn may_everything(session: &mut Session) -> bool {
+    let everything = P::all(false).without(P::DYNAMIC);
+    rights(session).may(everything, None)
+}
+
 /// KILL of a session whose account has SYSTEM_USER.
 pub(super) fn may_end(session: &mut Session, other: &Entry) -> SqlResult<()> {
     let (account, active) = other.look(|shown| (shown.account.clone(), shown.active.clone()));

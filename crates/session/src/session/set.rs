@@ -97,7 +97,7 @@ async fn set_other(session: &mut Session, item: &SetItem) -> SqlResult<()> {
             let found = charset_collation(charset.as_deref())?;
             must_serve_clients(found)?;
             set_charsets(session, found, &["character_set_client", "character_set_results"]);
-            session.settings = session.state.settings();
+            session.settings_changed();
             Ok(())
         }
         SetItem::Transaction { scope, isolation, read_only } => {
@@ -214,7 +214,7 @@ pub(super) fn set_collation(session: &mut Session, id: u16) {
     if let Some(at) = variables::find("collation_connection") {
         session.state.set_variable(at, Value::text(collation.name()));
     }
-    session.settings = session.state.settings();
+    session.settings_changed();
 }
 
 fn set_charsets(session: &Session, collation: Collation, names: &[&str]) {

@@ -35,7 +35,8 @@ use crate::value::Value;
 use evaluate::evaluate_only;
 pub(super) use evaluate::{evaluate, evaluate_typed, selecting, with_eval};
 use now::{Attempt, begin_rows};
-use run::{change_settings, run_plan};
+pub(super) use run::change_settings;
+use run::run_plan;
 
 /// What a statement told the client so far, and what its terminator says.
 #[derive(Debug, Default)]
@@ -408,7 +409,7 @@ fn note_own(session: &mut Session, plan: &RowPlan) {
 
 /// The constants that are compared with columns, checked before any row is looked at: those that do not
 /// fit are told of, and a strict change is refused for them.
-fn check_constants(session: &Session, plan: &RowPlan, params: &[Value]) -> SqlResult<()> {
+pub(super) fn check_constants(session: &Session, plan: &RowPlan, params: &[Value]) -> SqlResult<()> {
     let settings = change_settings(plan, &session.settings);
     if !settings.strict_change {
         let context = session.state.eval(settings, params);

@@ -301,7 +301,7 @@ pub(super) fn set_transaction(
             _ => session.state.set_variable(at, value),
         }
     }
-    session.settings = session.state.settings();
+    session.settings_changed();
     Ok(())
 }
 

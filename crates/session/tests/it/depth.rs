@@ -121,6 +121,7 @@ const AROUND: &[&str] = &[
     "",
     "EXPLAIN ",
     "EXPLAIN FORMAT=JSON ",
+    "EXPLAIN ANALYZE ",
     "CREATE TABLE made AS ",
     "CREATE OR REPLACE VIEW seen AS ",
     "INSERT INTO copy (t) ",

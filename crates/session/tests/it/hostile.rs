@@ -5,6 +5,7 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
 
+use super::depth::on_a_workers_stack;
 use super::yields::worked;
 use super::*;
 
@@ -230,24 +231,27 @@ fn one_long_evaluation_can_be_ended() {
 /// Planning that looks at an operand twice takes twice as long at each level: these would never end.
 #[test]
 fn calls_and_queries_within_each_other_end() {
-    let (_db, mut session) = stage();
-    let nested =
-        |inner: &str, around: fn(&str) -> String| (0..40).fold(inner.to_string(), |text, _| around(&text));
-    let exists = nested("SELECT 1", |text| format!("SELECT RAND() FROM n WHERE EXISTS ({text})"));
-    assert_eq!(run(&mut session, &format!("SELECT EXISTS ({exists})")), "1\n");
-    let listed = nested("1", |text| format!("EXISTS (SELECT {text}, RAND() FROM n)"));
-    assert_eq!(run(&mut session, &format!("SELECT {listed}")), "1\n");
-    let field = nested("1", |text| format!("FIELD({text}, 1)"));
-    assert_eq!(run(&mut session, &format!("SELECT {field}")), "1\n");
-    // What holds hex literals is a text or a number: that is settled before it is bound.
-    for around in [
-        |text: &str| format!("FIELD(IF(1, {text}, 0x31), 1)"),
-        |text: &str| format!("FIELD(1, CASE WHEN 1 THEN {text} ELSE 0x31 END)"),
-        |text: &str| format!("IF(1 = {text}, 1, 0x31)"),
-        |text: &str| format!("CASE 1 WHEN {text} THEN 1 ELSE 0x31 END"),
-    ] {
-        assert_eq!(run(&mut session, &format!("SELECT 1 = {}", nested("1", around))), "1\n");
-    }
+    on_a_workers_stack(|| {
+        let (_db, mut session) = stage();
+        let nested = |inner: &str, around: fn(&str) -> String| {
+            (0..40).fold(inner.to_string(), |text, _| around(&text))
+        };
+        let exists = nested("SELECT 1", |text| format!("SELECT RAND() FROM n WHERE EXISTS ({text})"));
+        assert_eq!(run(&mut session, &format!("SELECT EXISTS ({exists})")), "1\n");
+        let listed = nested("1", |text| format!("EXISTS (SELECT {text}, RAND() FROM n)"));
+        assert_eq!(run(&mut session, &format!("SELECT {listed}")), "1\n");
+        let field = nested("1", |text| format!("FIELD({text}, 1)"));
+        assert_eq!(run(&mut session, &format!("SELECT {field}")), "1\n");
+        // What holds hex literals is a text or a number: that is settled before it is bound.
+        for around in [
+            |text: &str| format!("FIELD(IF(1, {text}, 0x31), 1)"),
+            |text: &str| format!("FIELD(1, CASE WHEN 1 THEN {text} ELSE 0x31 END)"),
+            |text: &str| format!("IF(1 = {text}, 1, 0x31)"),
+            |text: &str| format!("CASE 1 WHEN {text} THEN 1 ELSE 0x31 END"),
+        ] {
+            assert_eq!(run(&mut session, &format!("SELECT 1 = {}", nested("1", around))), "1\n");
+        }
+    });
 }
 
 /// What is compared with all others of its list takes sixteen times as long in a list of four times the

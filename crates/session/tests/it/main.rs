@@ -25,6 +25,7 @@ mod constraints;
 mod deadlock_text;
 mod definitions_crash;
 mod depth;
+mod explain;
 mod foreign_keys;
 mod full_disk;
 mod histograms;

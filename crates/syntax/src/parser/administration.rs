@@ -257,13 +257,12 @@ impl Parser<'_> {
     /// DESCRIBE table, EXPLAIN statement
     pub(super) fn explain(&mut self) -> Parse<Statement> {
         self.advance();
-        let mut analyze = self.eat(Keyword::Analyze);
+        let analyze = self.eat(Keyword::Analyze);
         let mut format = None;
         if self.at(Keyword::Format) && self.peek() == TokenKind::Equal {
             self.advance();
             self.advance();
             format = Some(self.explain_format()?);
-            analyze |= self.eat(Keyword::Analyze);
         }
         let explainable = [Keyword::Select, Keyword::With, Keyword::Table, Keyword::Values];
         let target = match self.keyword() {
@@ -271,7 +270,7 @@ impl Parser<'_> {
             Some(Keyword::Insert | Keyword::Replace | Keyword::Update | Keyword::Delete) => {
                 self.nested(Self::statement)?
             }
-            Some(Keyword::For) if !analyze => {
+            Some(Keyword::For) => {
                 self.expect_all(&[Keyword::For, Keyword::Connection])?;
                 let target = ExplainTarget::Connection(self.integer()?);
                 return Ok(Statement::Explain(Box::new(Explain { format, analyze, target })));

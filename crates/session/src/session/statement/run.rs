@@ -13,7 +13,10 @@ use crate::row_plan::{PlanKind, RowPlan};
 use crate::sink::ResultSink;
 
 /// The settings of expressions in a plan that begins now.
-pub(super) fn change_settings(plan: &RowPlan, settings: &crate::variables::SessionSettings) -> EvalSettings {
+pub(in crate::session) fn change_settings(
+    plan: &RowPlan,
+    settings: &crate::variables::SessionSettings,
+) -> EvalSettings {
     let mut settings = eval_settings(settings);
     settings.strict_change = plan.changes_strictly() && settings.sql_mode.is_strict();
     settings
