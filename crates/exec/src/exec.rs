@@ -62,6 +62,8 @@ struct Keeping {
     subquery_results: FxHashMap<usize, Arc<Rows>>,
     /// Rows of these that IN looks its operands up in.
     subquery_lookups: FxHashMap<usize, Arc<Lookup>>,
+    /// Rows of correlated sub-queries, by the values they were found for.
+    repeated: FxHashMap<usize, subquery::repeated::Repeated>,
     /// Sub-queries that gave more rows than one when they last ran: an error if the value is asked for.
     failed_subqueries: FxHashMap<usize, SqlError>,
     /// Rows of queries of WITH, and the last rounds of recursive ones.
@@ -88,6 +90,8 @@ pub struct Exec<'e> {
     pub metadata_locks: [&'e [Hold]; 3],
     /// Made when there is something to keep: most statements have no such parts.
     keeping: Option<Box<Keeping>>,
+    /// The statement changes tables.
+    changes: bool,
     slice: Slice,
     /// Rows since the last look at the clock.
     paced: u32,
@@ -116,6 +120,7 @@ impl<'e> Exec<'e> {
             interrupt,
             metadata_locks: [&[]; 3],
             keeping: None,
+            changes: operation != Operation::FetchingRows,
             slice: Slice::default(),
             paced: 0,
             pace_rows: PACE_ROWS,

@@ -54,6 +54,7 @@ pub mod parameters;
 pub mod point;
 mod pushed;
 pub mod query;
+mod repeats;
 mod rollup;
 mod safe;
 mod same;

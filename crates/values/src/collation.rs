@@ -13,6 +13,7 @@
 //! PAD SPACE collations compare as if spaces went on for ever behind the end of each string: trailing spaces
 //! do not count, and a control character sorts before the end.
 
+mod alike;
 mod catalog;
 mod eastern;
 mod fold;

@@ -205,12 +205,19 @@ impl Decimal {
 
     /// Builds a number from a sign, a scale and big endian magnitude bytes (at most 32).
     pub fn from_magnitude_bytes(negative: bool, scale: u8, bytes: &[u8]) -> Decimal {
+        if bytes.len() <= size_of::<u128>() {
+            let digits = bytes.iter().fold(0, |digits: u128, byte| digits << 8 | u128::from(*byte));
+            return Decimal::small(negative, scale, digits);
+        }
         Decimal::from_wide(negative, scale, Wide::from_be_bytes(bytes))
     }
 
     /// The same number with the sign changed.
     pub fn negate(&self) -> Decimal {
-        Decimal::from_wide(!self.is_negative(), self.scale(), self.digits())
+        match self.small_digits() {
+            Some(digits) => Decimal::small(!self.is_negative(), self.scale(), digits),
+            None => Decimal::from_wide(!self.is_negative(), self.scale(), self.digits()),
+        }
     }
 
     /// Absolute value.

@@ -55,9 +55,9 @@ pub fn write_decimal(number: &Decimal, out: &mut [u8]) {
 /// A number of `scale` digits behind the point from what [`write_decimal`] wrote.
 pub fn read_decimal(bytes: &[u8], scale: u8) -> Decimal {
     let mut magnitude = [0; 32];
-    let start = 32 - bytes.len();
-    magnitude[start..].copy_from_slice(bytes);
-    let negative = magnitude[start] & 0x80 != 0;
-    magnitude[start] &= 0x7F;
-    Decimal::from_magnitude_bytes(negative, scale, &magnitude)
+    let magnitude = &mut magnitude[..bytes.len()];
+    magnitude.copy_from_slice(bytes);
+    let negative = magnitude[0] & 0x80 != 0;
+    magnitude[0] &= 0x7F;
+    Decimal::from_magnitude_bytes(negative, scale, magnitude)
 }

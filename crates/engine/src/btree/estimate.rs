@@ -2,8 +2,10 @@
 //! them.
 //!
 //! On the level where the two ways part, whole entries lie between them; each level below multiplies these by
-//! the entries of the pages at the two ends and adds what lies to the right of the one end and to the left of
-//! the other. Both ends in one leaf make the number exact. Nothing is loaded: where a page is not in memory
+//! the entries of some pages between the two ends and adds what lies to the right of the one end and to the
+//! left of the other. The pages at the ends are not asked how many entries a page has, unless there are no
+//! others: where rows come in order behind each value of a key's first part, its last page has just begun.
+//! Both ends in one leaf make the number exact. Nothing is loaded: where a page is not in memory
 //! the levels below are taken for pages of the usual size. The two ways are read one after the other, so a
 //! split between them makes the number wrong, and nothing else. Of the records between, as many are taken to
 //! be delete-marked as in the leaves at the ends.
@@ -14,6 +16,12 @@ use crate::error::Result;
 use crate::ids::PageNo;
 use crate::page::{DELETE_MARK, PageView};
 use smallvec::SmallVec;
+
+/// Ways that are gone between the two ends.
+const WAYS_BETWEEN: usize = 8;
+
+/// The golden ratio's share: places so far apart lie in no step with what repeats in a tree.
+const APART: f64 = 0.618_033_988_749_895;
 
 /// Entries of a page that is not in memory.
 const USUAL_ENTRIES: f64 = 200.0;
@@ -80,6 +88,48 @@ fn way(tree: &Tree, key: Option<&[u8]>, last: bool) -> Result<Way> {
     }
 }
 
+/// Entries of pages on each level: their sum, and how many pages.
+type Entries = [(usize, usize); LEVELS_MAX];
+
+/// Adds the entries of pages on a way down from an entry of a page, through the middle of each, as far as
+/// pages are in memory.
+fn add_below(tree: &Tree, from: &Step, mut slot: usize, entries: &mut Entries) -> Result<()> {
+    let mut level = from.level;
+    let mut guard = tree.latch_shared(from.page)?;
+    tree.check_page(&guard, level)?;
+    while level > 0 && slot < guard.slot_count() {
+        let next = tree.latch_shared(child_at(&guard, slot)?)?;
+        level -= 1;
+        tree.check_page(&next, level)?;
+        let count = next.slot_count();
+        let live = match level {
+            0 => (0..count).filter(|slot| next.record(*slot).flags & DELETE_MARK == 0).count(),
+            _ => count,
+        };
+        if let Some((sum, pages)) = entries.get_mut(usize::from(level)) {
+            *sum += live;
+            *pages += 1;
+        }
+        (guard, slot) = (next, count / 2);
+    }
+    Ok(())
+}
+
+/// The entries of pages that lie between two ways, which part on this page.
+fn entries_between(tree: &Tree, left: &Step, right: &Step) -> Entries {
+    let mut entries = Entries::default();
+    let whole = right.slot.saturating_sub(left.slot + 1);
+    for nth in 0..whole.min(WAYS_BETWEEN) {
+        let place = match whole <= WAYS_BETWEEN {
+            true => nth,
+            false => ((nth as f64 * APART).fract() * whole as f64) as usize,
+        };
+        // A page that is not in memory, or has become another, tells nothing.
+        let _ = add_below(tree, left, left.slot + 1 + place, &mut entries);
+    }
+    entries
+}
+
 /// About how many records have keys from `lower` on and before `upper`. `None` if even the root is not in
 /// memory, or the tree is gone.
 pub fn records_between(tree: &Tree, lower: Option<&[u8]>, upper: Option<&[u8]>) -> Option<u64> {
@@ -88,6 +138,7 @@ pub fn records_between(tree: &Tree, lower: Option<&[u8]>, upper: Option<&[u8]>) 
     let mut parted = false;
     let mut between = 0.0;
     let mut below = left.first()?.level;
+    let mut seen = Entries::default();
     for (left, right) in left.iter().zip(&right) {
         if left.level != right.level {
             return None;
@@ -98,11 +149,12 @@ pub fn records_between(tree: &Tree, lower: Option<&[u8]>, upper: Option<&[u8]>) 
                 0 => (left.live(left.slot..left.count), right.live(0..right.slot)),
                 _ => (left.count.saturating_sub(left.slot + 1), right.slot),
             };
-            let entries = match left.level {
-                0 => left.live(0..left.count) + right.live(0..right.count),
-                _ => left.count + right.count,
+            let (entries, pages) = match (seen.get(usize::from(left.level)), left.level) {
+                (Some((entries, pages)), _) if *pages > 0 => (*entries, *pages),
+                (_, 0) => (left.live(0..left.count) + right.live(0..right.count), 2),
+                _ => (left.count + right.count, 2),
             };
-            between = between * entries as f64 / 2.0 + (behind + before) as f64;
+            between = between * entries as f64 / pages as f64 + (behind + before) as f64;
             parted = true;
             continue;
         }
@@ -112,6 +164,7 @@ pub fn records_between(tree: &Tree, lower: Option<&[u8]>, upper: Option<&[u8]>) 
                 let apart = right.slot.saturating_sub(left.slot);
                 parted = apart > 0;
                 between = apart.saturating_sub(1) as f64;
+                seen = entries_between(tree, left, right);
             }
         }
     }

@@ -100,7 +100,15 @@ impl Accumulator {
             return self.add_several(aggregate, row, context, charge);
         }
         let Some(argument) = aggregate.arguments.first() else { return Ok(()) };
-        let value = argument.expr.eval(row, context)?;
+        let value = argument.expr.operand(row, context)?;
+        if let (State::Exact { sum, count }, Value::Decimal(number), None) =
+            (&mut self.state, &*value, &self.seen)
+        {
+            *sum = sum.add(number).map_err(|_| SqlError::value_out_of_range("DECIMAL", "sum"))?;
+            *count += 1;
+            return Ok(());
+        }
+        let value = value.into_owned();
         if value.is_null() || !self.is_new(std::slice::from_ref(&value), aggregate, context, charge)? {
             return Ok(());
         }

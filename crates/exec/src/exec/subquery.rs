@@ -1,5 +1,7 @@
 //! Sub-queries outside FROM: run when the tuple they read is filled, their result goes into the tuple.
 
+pub(super) mod repeated;
+
 use std::cmp::Ordering;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,8 +16,8 @@ use turnstile_values::collation::Collation;
 use turnstile_values::error::{ErrorKind, SqlError, SqlResult};
 use turnstile_values::value::{Rows, Value, to_double};
 
-use super::Exec;
 use super::tail::{Kept, TupleRow};
+use super::{Exec, Keeping};
 
 /// A wait of GET_LOCK that is to last for ever, or longer, lasts so long, as in MySQL.
 const FOR_EVER_S: f64 = i32::MAX as f64;
@@ -164,11 +166,19 @@ async fn subquery_rows(exec: &mut Exec<'_>, subquery: &Subquery, tuple: &[Value]
     if let Some(rows) = kept.and_then(|keeping| keeping.subquery_results.get(&name)) {
         return Ok(rows.clone());
     }
+    let mut key = None;
+    if subquery.repeats && !exec.changes {
+        match exec.keeping().repeated.entry(name).or_default().find(&subquery.plan.outer(), tuple) {
+            Ok(rows) => return Ok(rows),
+            Err(wanted) => key = wanted,
+        }
+    }
     let most = match subquery.kind {
         SubqueryKind::Exists => Some(1),
         SubqueryKind::Scalar => Some(2),
         _ => None,
     };
+    let warned = exec.eval.warnings.count();
     let mut kept = Kept::new(exec.eval, most);
     exec.query(&subquery.plan, tuple, &mut kept).await?;
     let rows = Arc::new(kept.rows);
@@ -176,6 +186,10 @@ async fn subquery_rows(exec: &mut Exec<'_>, subquery: &Subquery, tuple: &[Value]
         let keeping = exec.keeping();
         keeping.charge.absorb(kept.charge);
         keeping.subquery_results.insert(name, rows.clone());
+    } else if let Some(key) = key.filter(|_| exec.eval.warnings.count() == warned) {
+        // Rows that were warned of are found, and warned of, each time.
+        let Keeping { repeated, charge, .. } = exec.keeping();
+        repeated.entry(name).or_default().keep(key, &rows, charge)?;
     }
     Ok(rows)
 }

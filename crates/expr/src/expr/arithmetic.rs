@@ -2,6 +2,8 @@
 //! decimal operand makes the result exact; a double or a string makes it a double; division by zero is NULL
 //! and 1365.
 
+use std::borrow::Cow;
+
 use super::{ArithmeticOp, EvalContext, SqlMode};
 use turnstile_values::decimal::{Decimal, MAX_SCALE};
 use turnstile_values::error::{SqlError, SqlResult};
@@ -25,6 +27,9 @@ pub(super) fn apply(
         if let Some(result) = result {
             return Ok(Value::Int(result));
         }
+    }
+    if let Some(result) = exact(op, left, right) {
+        return Ok(Value::Decimal(result));
     }
     if left.is_null() || right.is_null() {
         let real = matches!(op, Op::Add | Op::Subtract | Op::Multiply | Op::Divide | Op::Modulo);
@@ -60,6 +65,22 @@ pub(super) fn apply(
         }
         _ if op == Op::Divide => decimals(op, &as_decimal(&one), &as_decimal(&other), context, &overflow),
         _ => integers(op, &one, &other, context, &overflow),
+    }
+}
+
+/// A sum, difference or product of decimals, or of one and a whole number, that is not too large.
+fn exact(op: ArithmeticOp, left: &Value, right: &Value) -> Option<Decimal> {
+    let (one, other) = match (left, right) {
+        (Value::Decimal(one), Value::Decimal(other)) => (Cow::Borrowed(one), Cow::Borrowed(other)),
+        (Value::Decimal(one), Value::Int(other)) => (Cow::Borrowed(one), Cow::Owned(Decimal::from(*other))),
+        (Value::Int(one), Value::Decimal(other)) => (Cow::Owned(Decimal::from(*one)), Cow::Borrowed(other)),
+        _ => return None,
+    };
+    match op {
+        ArithmeticOp::Add => one.add(&other).ok(),
+        ArithmeticOp::Subtract => one.sub(&other).ok(),
+        ArithmeticOp::Multiply => one.mul(&other).ok(),
+        _ => None,
     }
 }
 

@@ -99,7 +99,7 @@ impl Expr {
     }
 
     /// The value for one row, without a copy where it is in memory already.
-    fn operand<'v>(&'v self, row: &'v dyn Row, context: &EvalContext<'v>) -> SqlResult<Cow<'v, Value>> {
+    pub fn operand<'v>(&'v self, row: &'v dyn Row, context: &EvalContext<'v>) -> SqlResult<Cow<'v, Value>> {
         match (self.in_place(row, context), self) {
             (Some(value), _) => Ok(Cow::Borrowed(value)),
             (None, Expr::Column(position)) => Ok(Cow::Owned(row.value(*position))),

@@ -15,6 +15,7 @@ use turnstile_values::types::{ColumnType, ExprType, column_flag};
 
 use super::block::{Block, PlanContext, settled};
 use super::query::{QueryPlan, Subquery, SubqueryKind, placed_at};
+use super::repeats::repeats;
 use super::scope::{Outside, Reach, Resolved, Wanted};
 use super::{varying, windows};
 pub(super) use query::{as_shown, no_query};
@@ -172,6 +173,7 @@ impl Block<'_, '_> {
         self.push_subquery(position, places.len(), kind, plan);
         if varies && let Some(placed) = self.subqueries.last_mut() {
             placed.correlated = true;
+            placed.repeats = false;
             let exists = matches!(placed.kind, SubqueryKind::Exists);
             let left = exists.then(|| without_varying(query)).flatten();
             placed.varies = varying::query_varies(left.as_ref().unwrap_or(query));
@@ -322,6 +324,7 @@ impl Block<'_, '_> {
             width,
             correlated,
             varies: false,
+            repeats: repeats(&plan),
             kind,
             plan,
             reads,

@@ -2,10 +2,11 @@
 //! one by one.
 //!
 //! Matching in place goes back to the last `%` only, which costs at most text length times pattern length and
-//! is the fastest for most. When that has taken [`STEPS_IN_PLACE`], both are folded (equal characters become
-//! equal bytes) and what lies between two `%` is found by a linear search, one such run after the other. Only
-//! a run with `_` between its letters is still tried place by place where its first letters are; that is
-//! noted as work, so KILL ends it. What all this takes is charged.
+//! is the fastest for most; a byte that is no first letter of what stands behind the `%` is passed over
+//! without a look at the pattern ([`super::alike`]). When that has taken [`STEPS_IN_PLACE`], both are folded
+//! (equal characters become equal bytes) and what lies between two `%` is found by a linear search, one such
+//! run after the other. Only a run with `_` between its letters is still tried place by place where its first
+//! letters are; that is noted as work, so KILL ends it. What all this takes is charged.
 
 use std::borrow::Cow;
 
@@ -29,8 +30,9 @@ pub fn like(
 ) -> SqlResult<bool> {
     let collation = collation.of_patterns();
     let step = if collation == Collation::Binary { first_byte } else { first_character };
+    let alike = collation.alike();
     let (mut text_at, mut pattern_at) = (0, 0);
-    let mut last_any: Option<(usize, usize)> = None;
+    let mut last_any: Option<After> = None;
     let mut steps = 0;
     loop {
         steps += 1;
@@ -43,7 +45,12 @@ pub fn like(
                 if steps > STEPS_IN_PLACE {
                     return like_long(collation, &text[text_at..], &pattern[pattern_at..], escape, held);
                 }
-                last_any = Some((pattern_at, text_at));
+                let first = match next_element(&pattern[pattern_at..], escape, step) {
+                    Element::Literal(letter, _) if letter.is_ascii() => Some(letter as u8),
+                    _ => None,
+                };
+                text_at = alike.first(text, text_at, first);
+                last_any = Some(After { pattern_at, tried: text_at, first });
                 continue;
             }
             Element::End if text_at == text.len() => return Ok(true),
@@ -54,7 +61,7 @@ pub fn like(
             }
             Element::Literal(wanted, used) => {
                 if let Some((found, length)) = step(&text[text_at..])
-                    && collation.same_character(found, wanted)
+                    && alike.are(found, wanted).unwrap_or_else(|| collation.same_character(found, wanted))
                 {
                     text_at += length;
                     pattern_at += used;
@@ -63,15 +70,24 @@ pub fn like(
             }
             _ => {}
         }
-        let Some((after_any, tried)) = last_any else { return Ok(false) };
-        let Some((_, length)) = step(&text[tried..]) else { return Ok(false) };
+        let Some(after) = &mut last_any else { return Ok(false) };
+        let Some((_, length)) = step(&text[after.tried..]) else { return Ok(false) };
         if steps > STEPS_IN_PLACE {
-            return like_long(collation, &text[tried..], &pattern[after_any..], escape, held);
+            return like_long(collation, &text[after.tried..], &pattern[after.pattern_at..], escape, held);
         }
-        last_any = Some((after_any, tried + length));
-        pattern_at = after_any;
-        text_at = tried + length;
+        after.tried = alike.first(text, after.tried + length, after.first);
+        pattern_at = after.pattern_at;
+        text_at = after.tried;
     }
+}
+
+/// What stands behind the last `%`.
+struct After {
+    pattern_at: usize,
+    /// Where in the text it was tried last.
+    tried: usize,
+    /// Its first letter, if that is one of ASCII.
+    first: Option<u8>,
 }
 
 /// Whether a text matches `%` and this pattern.

@@ -5,6 +5,17 @@ use std::cmp::Ordering;
 use super::wide::Wide;
 use super::{Decimal, GUARD_DIGITS, GUARDED_GROUP, MAX_SCALE, Overflow};
 
+/// Powers of ten.
+const POWERS: [i128; 39] = {
+    let mut powers = [1; 39];
+    let mut nth = 1;
+    while nth < powers.len() {
+        powers[nth] = powers[nth - 1] * 10;
+        nth += 1;
+    }
+    powers
+};
+
 impl Decimal {
     /// Sum; the scale is the larger one.
     pub fn add(&self, other: &Decimal) -> Result<Decimal, Overflow> {
@@ -33,8 +44,8 @@ impl Decimal {
 
     /// The number times 10^scale, if that is small; the scale is not below its own.
     pub(super) fn scaled_to(&self, scale: u8) -> Option<i128> {
-        let more = 10i128.checked_pow(u32::from(scale - self.scale()))?;
-        self.to_scaled_i128()?.checked_mul(more)
+        let more = POWERS.get(usize::from(scale - self.scale()))?;
+        self.to_scaled_i128()?.checked_mul(*more)
     }
 
     /// Difference.
