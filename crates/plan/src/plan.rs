@@ -42,6 +42,7 @@ pub mod fits;
 pub mod foreign_key;
 mod from;
 mod grouping;
+mod hints;
 mod inner;
 mod insert_select;
 pub mod json_table;
@@ -151,5 +152,6 @@ fn select_of_nothing() -> ast::Select {
         with_rollup: false,
         having: None,
         windows: Vec::new(),
+        hints: Vec::new(),
     }
 }

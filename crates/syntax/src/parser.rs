@@ -273,6 +273,7 @@ struct Parser<'a> {
     parameter_count: u32,
     /// SELECT, INSERT, REPLACE, UPDATE and DELETE read so far: hints may follow each.
     hinted: u32,
+    waiting_hints: hint::Waiting,
     /// How many of those stand in WITH, where no hint is for the statement.
     hinted_in_with: u32,
     /// Definitions of WITH that are being read, each within the next.
@@ -301,6 +302,7 @@ impl<'a> Parser<'a> {
             reached: 0,
             parameter_count: 0,
             hinted: 0,
+            waiting_hints: hint::Waiting::default(),
             hinted_in_with: 0,
             withs: 0,
             has_too_many_tables: false,
@@ -329,6 +331,7 @@ impl<'a> Parser<'a> {
         if self.has_too_many_tables {
             return Err(self.refused(SqlError::too_many_tables(table_reference::TABLES_MAX)));
         }
+        self.waiting_hints.end(&mut self.aside.hints);
         let aside = std::mem::take(&mut self.aside);
         let aside = (aside != Aside::default()).then(|| Box::new(aside));
         let (parameter_count, depth) = (self.parameter_count, self.reached);

@@ -291,6 +291,8 @@ errors! {
     hash_index_replaced() = 3502 b"HY000" "This storage engine does not support the HASH index algorithm, storage engine default was used instead.";
     execution_time_not_here() = 3125 b"HY000" "MAX_EXECUTION_TIME hint is supported by top-level standalone SELECT statements only";
     conflicting_hint(hint) = 3126 b"HY000" "Hint {hint} is ignored as conflicting/duplicated";
+    no_block_of_hint(name, hint) = 3127 b"HY000" "Query block name {name} is not found for {hint} hint";
+    unresolved_in_hint(name, hint) = 3128 b"HY000" "Unresolved name {name} for {hint} hint";
     unresolved_hint_name(name) = 3128 b"HY000" "Unresolved name '{name}' for SET_VAR hint";
     not_hintable_variable(name) = 3637 b"HY000" "Variable '{name}' cannot be set using SET_VAR hint.";
     resource_group_missing(name) = 3651 b"HY000" "Resource Group '{name}' does not exist.";

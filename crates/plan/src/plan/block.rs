@@ -104,6 +104,8 @@ pub struct Block<'a, 'p> {
     pub seen_subqueries: Seen<ast::Expr, (Sight, Vec<Typed>)>,
     /// Aggregates that have a place.
     pub seen_aggregates: Seen<FunctionCall, Typed>,
+    /// Its optimizer hints.
+    pub hints: Vec<ast::Advice>,
     /// Derived tables are merged into the block: it is no change's.
     pub merges: bool,
     /// What it asks of the tables that it reads as a whole.
@@ -142,6 +144,7 @@ impl<'a, 'p> Block<'a, 'p> {
             aggregates: Vec::new(),
             target: None,
             inserted_base: None,
+            hints: Vec::new(),
             merges: false,
             merges_views: false,
             wanted: Wanted::default(),

@@ -25,7 +25,7 @@ use super::query::{JoinStep, OrderKey, QueryPlan, SelectPlan, Subquery, each_tab
 use super::scope::ScopeTable;
 use super::select::limit_plan;
 use super::steps::{Condition, Locking, Planned, StepPlanner, join_queries};
-use super::{alternatives, from, insert_select, last_row, safe, with};
+use super::{alternatives, from, hints, insert_select, last_row, safe, with};
 
 pub use delete::plan_delete;
 pub use insert::plan_insert;
@@ -296,6 +296,7 @@ struct Rows<'q> {
     condition: Option<&'q ast::Expr>,
     order_by: &'q [ast::OrderItem],
     limit: Option<&'q ast::Limit>,
+    hints: &'q [ast::Advice],
 }
 
 /// Plans UPDATE.
@@ -320,6 +321,7 @@ fn plan_update_body(context: &PlanContext<'_>, update: &ast::Update) -> SqlResul
         condition: update.condition.as_ref(),
         order_by: &update.order_by,
         limit: update.limit.as_ref(),
+        hints: &update.hints,
     };
     let (mut block, joined) = read_tables(context, &rows)?;
     refuse_order_of_several(&block, &rows)?;
@@ -360,6 +362,7 @@ fn read_tables<'a>(
     rows: &Rows<'_>,
 ) -> SqlResult<(Block<'a, 'a>, from::Joined)> {
     let mut block = Block::new(context, None);
+    block.hints = rows.hints.to_vec();
     block.merges_views = true;
     block.changes_one_table = matches!(rows.tables, [TableRef::Table(_)]);
     let joined = from::read(&mut block, rows.tables)?;
@@ -379,7 +382,8 @@ fn plan_rows(
     }
     let locking = locks(block, targets);
     let tables = with_queries(block, joined.tables, rows, targets, &mut conditions)?;
-    let planned = StepPlanner::new(block, locking, joined.straight).plan(tables, conditions)?;
+    let straight = joined.straight || hints::is_fixed(rows.hints);
+    let planned = StepPlanner::new(block, locking, straight).plan(tables, conditions)?;
     let Planned { fixed: preconditions, steps, rows: found } = planned;
     let mut order = Vec::new();
     for item in rows.order_by {

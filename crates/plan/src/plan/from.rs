@@ -228,7 +228,8 @@ fn table(block: &mut Block<'_, '_>, factor: &TableFactor) -> SqlResult<Joined> {
     let table = ScopeTable::of(&found, alias, base);
     block.scope.reserve(table.places().len());
     block.scope.add(table)?;
-    let forbidden = hints(&found, factor)?;
+    let mut forbidden = hints(&found, factor)?;
+    forbidden.extend(block.forbidden_by_hints(alias, &found));
     Ok(single(block, PendingKind::Table { nth, table: found, forbidden }))
 }
 

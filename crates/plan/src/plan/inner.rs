@@ -17,7 +17,7 @@ use super::block::{Block, PlanContext, settled};
 use super::query::{QueryPlan, Subquery, SubqueryKind, placed_at};
 use super::repeats::repeats;
 use super::scope::{Outside, Reach, Resolved, Wanted};
-use super::{varying, windows};
+use super::{hints, varying, windows};
 pub(super) use query::{as_shown, no_query};
 use query::{compare_documents, compare_op, is_value, value_type, with_value, without_star, without_varying};
 
@@ -171,6 +171,9 @@ impl Block<'_, '_> {
         };
         let places: Vec<Typed> = kinds.into_iter().enumerate().map(typed).collect();
         self.push_subquery(position, places.len(), kind, plan);
+        if let Some(placed) = self.subqueries.last_mut() {
+            placed.joins = hints::joins(query);
+        }
         if varies && let Some(placed) = self.subqueries.last_mut() {
             placed.correlated = true;
             placed.repeats = false;
@@ -324,6 +327,7 @@ impl Block<'_, '_> {
             width,
             correlated,
             varies: false,
+            joins: None,
             repeats: repeats(&plan),
             kind,
             plan,

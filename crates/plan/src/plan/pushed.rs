@@ -10,12 +10,13 @@ pub mod whole;
 use std::borrow::Cow;
 
 use turnstile_syntax::ast::{
-    ColumnName, Expr, JoinKind, Query, QueryBody, Select, SelectItem, TableName, TableRef,
+    ColumnName, Expr, JoinKind, Query, QueryBody, Select, SelectItem, TableName, TableRef, WayAdvice,
 };
 use turnstile_syntax::walk;
 
 use super::block::PlanContext;
 use super::from::is_plain_view;
+use super::hints::way;
 use super::varying;
 
 /// FROM and WHERE of a block.
@@ -37,7 +38,9 @@ pub fn inside<'s>(context: &PlanContext<'_>, select: &'s Select) -> Asked<'s> {
 }
 
 fn put_all(context: &PlanContext<'_>, select: &Select) -> Option<(Vec<TableRef>, Option<Expr>)> {
-    let condition = select.condition.as_ref().filter(|_| context.ways.asks_inside)?;
+    let asks =
+        |alias: &str| way(&select.hints, WayAdvice::Pushdown, alias).unwrap_or(context.ways.asks_inside);
+    let condition = select.condition.as_ref()?;
     if !select.from.iter().any(has_derived) {
         return None;
     }
@@ -46,7 +49,7 @@ fn put_all(context: &PlanContext<'_>, select: &Select) -> Option<(Vec<TableRef>,
     let alone = matches!(select.from.as_slice(), [TableRef::Derived { .. }]);
     let mut from = select.from.clone();
     let before = list.len();
-    list.retain(|one| !from.iter_mut().any(|table| put(context, table, one, alone)));
+    list.retain(|one| !from.iter_mut().any(|table| put((context, &asks), table, one, alone)));
     if list.len() == before {
         return None;
     }
@@ -68,10 +71,17 @@ pub fn has_derived(table: &TableRef) -> bool {
 }
 
 /// Puts a condition into the derived table that it is about; false if it has none here.
-fn put(context: &PlanContext<'_>, table: &mut TableRef, condition: &Expr, alone: bool) -> bool {
+fn put(
+    (context, asks): (&PlanContext<'_>, &dyn Fn(&str) -> bool),
+    table: &mut TableRef,
+    condition: &Expr,
+    alone: bool,
+) -> bool {
     match table {
         TableRef::Table(_) => false,
-        TableRef::Derived { query, alias, columns, json_table: None, .. } if columns.is_empty() => {
+        TableRef::Derived { query, alias, columns, json_table: None, .. }
+            if columns.is_empty() && asks(alias) =>
+        {
             let Some(within) = translated(context, condition, query, (alias, alone)) else { return false };
             let QueryBody::Select(inner) = &mut query.body else { return false };
             inner.condition = Some(match inner.condition.take() {
@@ -91,8 +101,8 @@ fn put(context: &PlanContext<'_>, table: &mut TableRef, condition: &Expr, alone:
                 JoinKind::Left => (true, false),
                 JoinKind::Right => (false, true),
             };
-            left && put(context, &mut join.left, condition, false)
-                || right && put(context, &mut join.right, condition, false)
+            left && put((context, asks), &mut join.left, condition, false)
+                || right && put((context, asks), &mut join.right, condition, false)
         }
     }
 }

@@ -23,7 +23,9 @@ use super::query::{Filter, GroupPlan, JoinStep, LimitPlan, SelectPlan};
 use super::scope::{AggregateUse, Outside};
 use super::steps::{Condition, Locking, Planned, StepPlanner, join_queries};
 use super::windows::WindowPlan;
-use super::{alternatives, distinct, finish, from, grouping, last_row, names, pushed, rollup, windows};
+use super::{
+    alternatives, distinct, finish, from, grouping, hints, last_row, names, pushed, rollup, windows,
+};
 
 pub use item::Item;
 pub(super) use item::expand;
@@ -140,6 +142,7 @@ where
     // What ROLLUP takes out of a row could stand in it under several names.
     block.merges_views = context.ways.merges_derived && !select.with_rollup;
     block.merges = block.merges_views && !context.changes;
+    block.hints = select.hints.clone();
     block.joined_by = JoinedBy::of(context, select);
     block.wanted = Wanted::of(select, condition);
     block.windows.named = select.windows.clone();
@@ -187,7 +190,7 @@ fn rows_and_keys(
 ) -> SqlResult<Front> {
     let mut conditions = conditions(block, asked, joined.conditions)?;
     let locking = Locking::of(block, locks(block, locking)?);
-    let straight = select.straight_join || joined.straight;
+    let straight = select.straight_join || joined.straight || hints::is_fixed(&select.hints);
     let tables = join_queries(block, joined.tables, &mut conditions)?;
     let planned = StepPlanner::new(block, locking, straight).plan(tables, conditions)?;
     let Planned { fixed: preconditions, steps, rows } = planned;

@@ -14,7 +14,7 @@ use std::collections::HashSet;
 use turnstile_engine::{LockWait, RowLock};
 
 use turnstile_expr::expr::Expr;
-use turnstile_syntax::ast;
+use turnstile_syntax::ast::{self, WayAdvice};
 use turnstile_values::error::SqlResult;
 
 use super::access::{self, Choice};
@@ -249,7 +249,7 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
         let base = places.iter().copied().min().unwrap_or(0);
         // Between the tables of a group may lie places of derived tables that are merged, which no row fills.
         let end = places.iter().copied().max().map_or(base, |last| last + 1);
-        let hashed = hashed && self.block.context.ways.hashes;
+        let hashed = hashed && self.hashes(base);
         let hash = if first || !hashed { Vec::new() } else { self.hash_keys(base, &places, &matching) };
         let source = self.source(kind, members, within, facts, !hash.is_empty());
         let is_kept = !first
@@ -292,6 +292,21 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
         }
     }
 
+    /// Whether a table that begins at this place may be hashed.
+    fn hashes(&self, base: usize) -> bool {
+        let allowed = self.block.context.ways.hashes;
+        match self.block.hints.is_empty() {
+            true => allowed,
+            false => self.block.takes(WayAdvice::Hash, &self.alias(base), allowed),
+        }
+    }
+
+    /// Whether rows of a table may be found by several keys.
+    fn merges(&self, table: TableId) -> bool {
+        let alias = &self.block.scope.table(table).alias;
+        self.block.takes(WayAdvice::IndexMerge, alias, self.block.context.ways.merges)
+    }
+
     fn alias(&self, base: usize) -> Box<str> {
         self.block.scope.column_at(base).map_or("".into(), |(table, _)| table.alias.clone())
     }
@@ -314,7 +329,7 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
                 let usable: Vec<&Fact> =
                     facts.iter().filter(|fact| fact.reads.iter().all(is_given)).collect();
                 let (locks, dives) = (self.locks(nth), self.block.context.dives());
-                let merges = self.block.context.ways.merges;
+                let merges = self.merges(nth);
                 let Choice { best, offers, table_rows } =
                     access::choose(&table, &usable, &|key| !forbidden.contains(&key), (locks, merges), dives);
                 Source::Table(Box::new(TableSource {

@@ -58,16 +58,7 @@ const HINTABLE: &[&str] = &[
 ];
 
 /// Hints that forbid ways of running a query that are never taken here.
-const OBEYED: &[&str] = &[
-    "NO_BKA",
-    "NO_DERIVED_CONDITION_PUSHDOWN",
-    "NO_ICP",
-    "NO_INDEX_MERGE",
-    "NO_MERGE",
-    "NO_MRR",
-    "NO_SEMIJOIN",
-    "NO_SKIP_SCAN",
-];
+const OBEYED: &[&str] = &["NO_BKA", "NO_ICP", "NO_MRR", "NO_SKIP_SCAN"];
 
 /// Heeds what a statement says beside its tree. What comes back is to be given to [`Session::end_aside`].
 pub(super) fn begin_aside(
@@ -111,6 +102,10 @@ pub(super) fn begin_aside(
                 Ok(())
             }
             // It forbids what is never done here.
+            Hint::Heeded => Ok(()),
+            Hint::Unresolved(name, hint) => Err(SqlError::unresolved_in_hint(name, hint)),
+            Hint::NoBlock(name, hint) => Err(SqlError::no_block_of_hint(name, hint)),
+            Hint::Conflict(hint) => Err(SqlError::conflicting_hint(hint)),
             Hint::Advice(name, _) if OBEYED.contains(&&**name) => Ok(()),
             // Advice about how to find rows, which never changes what is found.
             Hint::Advice(name, _) => Err(SqlError::hint_without_effect(name)),

@@ -69,6 +69,8 @@ pub struct Update {
     pub order_by: Vec<OrderItem>,
     /// LIMIT, one table only; never has an offset.
     pub limit: Option<Limit>,
+    /// Hints that are heeded.
+    pub hints: Vec<super::Advice>,
 }
 
 /// DELETE.
@@ -88,4 +90,6 @@ pub struct Delete {
     pub order_by: Vec<OrderItem>,
     /// LIMIT, one table only; never has an offset.
     pub limit: Option<Limit>,
+    /// Hints that are heeded.
+    pub hints: Vec<super::Advice>,
 }

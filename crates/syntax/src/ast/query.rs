@@ -92,6 +92,8 @@ pub struct Select {
     pub having: Option<Expr>,
     /// WINDOW; empty when absent.
     pub windows: Vec<(Name, Window)>,
+    /// Hints that are heeded.
+    pub hints: Vec<super::Advice>,
 }
 
 /// One entry of a select list.

@@ -18,7 +18,8 @@ impl Parser<'_> {
     /// INSERT and REPLACE.
     pub(super) fn insert(&mut self) -> Parse<Statement> {
         let replace = self.advance().kind == TokenKind::Keyword(Keyword::Replace);
-        self.hints();
+        let hints = self.hints();
+        self.waiting_hints.carry(hints);
         if !self.note_any(&[Keyword::LowPriority, Keyword::HighPriority], Clause::Priority) {
             self.note_any(&[Keyword::Delayed], Clause::Delayed(replace));
         }
@@ -222,15 +223,24 @@ impl Parser<'_> {
     /// UPDATE.
     pub(super) fn update(&mut self) -> Parse<Statement> {
         self.advance();
-        self.hints();
+        let hints = self.hints();
         self.note_any(&[Keyword::LowPriority], Clause::Priority);
         let ignore = self.eat(Keyword::Ignore);
         let tables = self.table_references()?;
+        let hints = hints.advice(&tables, &mut self.aside.hints);
         self.expect(Keyword::Set)?;
         let assignments = self.assignments()?;
         let condition = self.where_condition()?;
-        let mut update =
-            Update { with: None, ignore, tables, assignments, condition, order_by: Vec::new(), limit: None };
+        let mut update = Update {
+            with: None,
+            ignore,
+            tables,
+            assignments,
+            condition,
+            order_by: Vec::new(),
+            limit: None,
+            hints,
+        };
         update.order_by = self.order_by()?;
         update.limit = self.row_limit()?;
         Ok(Statement::Update(Box::new(update)))
@@ -248,50 +258,58 @@ impl Parser<'_> {
     /// DELETE.
     pub(super) fn delete(&mut self) -> Parse<Statement> {
         self.advance();
-        self.hints();
-        let mut ignore = false;
-        while let Some(word) = self.eat_any(&[Keyword::LowPriority, Keyword::Quick, Keyword::Ignore]) {
-            match word {
-                Keyword::Ignore => ignore = true,
-                Keyword::Quick => self.note(Clause::Quick),
-                _ => self.note(Clause::Priority),
-            }
-        }
-        let mut delete = Delete {
-            with: None,
-            ignore,
-            targets: Vec::new(),
-            from: Vec::new(),
-            condition: None,
-            order_by: Vec::new(),
-            limit: None,
-        };
-        if !self.eat(Keyword::From) {
-            // DELETE a, b FROM ...
-            delete.targets = self.comma_list(Self::delete_target)?;
-            self.expect(Keyword::From)?;
-            delete.from = self.table_references()?;
-            delete.condition = self.where_condition()?;
-            return Ok(Statement::Delete(Box::new(delete)));
-        }
-        let first = self.delete_target()?;
-        if self.is(TokenKind::Comma) || self.at(Keyword::Using) {
-            // DELETE FROM a, b USING ...
-            delete.targets.push(first);
-            while self.eat_kind(TokenKind::Comma) {
-                delete.targets.push(self.delete_target()?);
-            }
-            self.expect(Keyword::Using)?;
-            delete.from = self.table_references()?;
-            delete.condition = self.where_condition()?;
-            return Ok(Statement::Delete(Box::new(delete)));
-        }
-        self.refuse_partitions_of_table()?;
-        let alias = self.table_alias()?;
-        delete.from.push(TableRef::Table(TableFactor { name: first, alias, hints: Vec::new() }));
-        delete.condition = self.where_condition()?;
-        delete.order_by = self.order_by()?;
-        delete.limit = self.row_limit()?;
+        let hints = self.hints();
+        let mut delete = delete_of(self)?;
+        delete.hints = hints.advice(&delete.from, &mut self.aside.hints);
         Ok(Statement::Delete(Box::new(delete)))
     }
+}
+
+/// What stands behind DELETE and its hints.
+fn delete_of(parser: &mut Parser<'_>) -> Parse<Delete> {
+    let mut ignore = false;
+    while let Some(word) = parser.eat_any(&[Keyword::LowPriority, Keyword::Quick, Keyword::Ignore]) {
+        match word {
+            Keyword::Ignore => ignore = true,
+            Keyword::Quick => parser.note(Clause::Quick),
+            _ => parser.note(Clause::Priority),
+        }
+    }
+    let mut delete = Delete {
+        with: None,
+        ignore,
+        targets: Vec::new(),
+        from: Vec::new(),
+        condition: None,
+        order_by: Vec::new(),
+        limit: None,
+        hints: Vec::new(),
+    };
+    if !parser.eat(Keyword::From) {
+        // DELETE a, b FROM ...
+        delete.targets = parser.comma_list(Parser::delete_target)?;
+        parser.expect(Keyword::From)?;
+        delete.from = parser.table_references()?;
+        delete.condition = parser.where_condition()?;
+        return Ok(delete);
+    }
+    let first = parser.delete_target()?;
+    if parser.is(TokenKind::Comma) || parser.at(Keyword::Using) {
+        // DELETE FROM a, b USING ...
+        delete.targets.push(first);
+        while parser.eat_kind(TokenKind::Comma) {
+            delete.targets.push(parser.delete_target()?);
+        }
+        parser.expect(Keyword::Using)?;
+        delete.from = parser.table_references()?;
+        delete.condition = parser.where_condition()?;
+        return Ok(delete);
+    }
+    parser.refuse_partitions_of_table()?;
+    let alias = parser.table_alias()?;
+    delete.from.push(TableRef::Table(TableFactor { name: first, alias, hints: Vec::new() }));
+    delete.condition = parser.where_condition()?;
+    delete.order_by = parser.order_by()?;
+    delete.limit = parser.row_limit()?;
+    Ok(delete)
 }

@@ -3,9 +3,15 @@
 //! A hint that is wrong is a warning and no error, and ends the reading of its comment; those before it
 //! count.
 
+mod advice;
+
 use super::error::Failure;
 use super::{ParseErrorKind, Parser};
+use crate::ast::Name;
 use crate::lexer::is_word;
+pub(super) use advice::Waiting;
+use advice::Written;
+use advice::{Block, HEEDED};
 
 /// One hint, as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,46 +24,34 @@ pub enum Hint {
     ResourceGroup(Box<str>),
     /// QB_NAME(name)
     BlockName(Box<str>),
-    /// One that advises the optimizer and cannot change a result: its name and arguments.
+    /// One that advises the optimizer and cannot change a result, and has no effect: its name and arguments.
     Advice(Box<str>, Box<str>),
+    /// One that is heeded: it lies in the tree.
+    Heeded,
+    /// A table that the block of a hint does not have: the name as it is told of, and the hint's.
+    Unresolved(Box<str>, Box<str>),
+    /// A block that is not there: its name, and the hint's.
+    NoBlock(Box<str>, Box<str>),
+    /// A hint that another one has said something else of.
+    Conflict(Box<str>),
     /// It cannot be read: the complaint.
     Wrong(Box<str>),
 }
 
-/// Hints that advise the optimizer. None of them changes what a statement returns or does, so they are
-/// accepted with a warning.
+/// Hints that advise the optimizer, and are not heeded. None of them changes what a statement returns or
+/// does, so they are accepted with a warning.
 const ADVICE: &[&str] = &[
     "BKA",
-    "BNL",
-    "DERIVED_CONDITION_PUSHDOWN",
     "GROUP_INDEX",
-    "HASH_JOIN",
-    "INDEX",
-    "INDEX_MERGE",
-    "JOIN_FIXED_ORDER",
-    "JOIN_INDEX",
-    "JOIN_ORDER",
-    "JOIN_PREFIX",
-    "JOIN_SUFFIX",
-    "MERGE",
     "MRR",
     "NO_BKA",
-    "NO_BNL",
-    "NO_DERIVED_CONDITION_PUSHDOWN",
     "NO_GROUP_INDEX",
-    "NO_HASH_JOIN",
     "NO_ICP",
-    "NO_INDEX",
-    "NO_INDEX_MERGE",
-    "NO_JOIN_INDEX",
-    "NO_MERGE",
     "NO_MRR",
     "NO_ORDER_INDEX",
     "NO_RANGE_OPTIMIZATION",
-    "NO_SEMIJOIN",
     "NO_SKIP_SCAN",
     "ORDER_INDEX",
-    "SEMIJOIN",
     "SKIP_SCAN",
     "SUBQUERY",
 ];
@@ -66,18 +60,19 @@ const SYNTAX: &str = "Optimizer hint syntax error";
 const TOO_LONG: &str = "Unsupported MAX_EXECUTION_TIME";
 
 impl Parser<'_> {
-    /// Reads the hints between the word just stepped over and the next token, if there are any.
-    pub(super) fn hints(&mut self) {
+    /// Reads the hints between the word just stepped over and the next token, if there are any: those that
+    /// are heeded, until the tables of the block are known.
+    pub(super) fn hints(&mut self) -> Block {
         let first = self.withs == 0 && self.hinted == self.hinted_in_with;
         self.hinted += 1;
         let gap = self.previous_end as usize..self.token.start as usize;
-        if gap.len() < 5 {
-            return;
-        }
+        let known = self.aside.hints.len();
+        let mut written = Vec::new();
         let between = &self.text[gap.clone()];
         let blank = between.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
         if between[blank..].starts_with(b"/*+") {
-            let mut reader = Reader { text: self.text, at: gap.start + blank + 3, end: gap.end };
+            let at = gap.start + blank + 3;
+            let mut reader = Reader { text: self.text, at, end: gap.end, written: &mut written };
             if let Err((what, at)) = reader.all(first, &mut self.aside.hints) {
                 let failure = Failure { kind: ParseErrorKind::Syntax, offset: at as u32 };
                 let place = failure.locate(self.text, 0);
@@ -85,14 +80,22 @@ impl Parser<'_> {
                 self.aside.hints.push(Hint::Wrong(complaint.into()));
             }
         }
+        let own = self.aside.hints[known..].iter().find_map(|hint| match hint {
+            Hint::BlockName(name) => Some(name.clone()),
+            _ => None,
+        });
+        let place = (own.as_deref(), self.hinted);
+        self.waiting_hints.begin(written, place, &mut self.aside.hints)
     }
 }
 
 /// A hint's comment being read.
-struct Reader<'t> {
+struct Reader<'t, 'w> {
     text: &'t [u8],
     at: usize,
     end: usize,
+    /// Those that are heeded.
+    written: &'w mut Vec<Written>,
 }
 
 /// What is wrong, and where.
@@ -102,7 +105,7 @@ fn wrong<T>(at: usize) -> Result<T, Wrong> {
     Err((SYNTAX, at))
 }
 
-impl Reader<'_> {
+impl Reader<'_, '_> {
     fn all(&mut self, first: bool, into: &mut Vec<Hint>) -> Result<(), Wrong> {
         let mut any = false;
         loop {
@@ -186,6 +189,11 @@ impl Reader<'_> {
                     Hint::ResourceGroup(word.into())
                 })
             }
+            known if let Some(heeded) = HEEDED.iter().find(|one| **one == known) => {
+                let words = self.words(heeded)?;
+                self.written.push(words);
+                Ok(Hint::Heeded)
+            }
             known if ADVICE.contains(&known) => {
                 self.expect(b'(').map_err(|_| (SYNTAX, start))?;
                 let arguments = self.at;
@@ -198,6 +206,43 @@ impl Reader<'_> {
             }
             _ => wrong(start),
         }
+    }
+
+    /// What stands in the parentheses of a hint that is heeded.
+    fn words(&mut self, name: &'static str) -> Result<Written, Wrong> {
+        self.expect(b'(')?;
+        let block = self.block()?;
+        let mut words = Vec::new();
+        loop {
+            self.blank();
+            if self.text.get(self.at) == Some(&b')') && self.at < self.end {
+                break;
+            }
+            if name == "JOIN_FIXED_ORDER" {
+                return wrong(self.at);
+            }
+            let (word, _) = self.word()?;
+            words.push((word.into(), self.block()?));
+            self.blank();
+            if self.text.get(self.at) == Some(&b',') {
+                self.at += 1;
+            }
+        }
+        if words.is_empty() && advice::is_of_keys(name) {
+            return wrong(self.at);
+        }
+        self.expect(b')')?;
+        Ok(Written { name, block, words })
+    }
+
+    /// `@name`
+    fn block(&mut self) -> Result<Option<Name>, Wrong> {
+        self.blank();
+        if self.text.get(self.at) != Some(&b'@') {
+            return Ok(None);
+        }
+        self.at += 1;
+        Ok(Some(self.word()?.0.into()))
     }
 
     /// A value of SET_VAR: a word, a number or a string.

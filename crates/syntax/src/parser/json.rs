@@ -126,6 +126,7 @@ impl Parser<'_> {
             with_rollup: false,
             having: None,
             windows: Vec::new(),
+            hints: Vec::new(),
         };
         let query = Query {
             with: None,

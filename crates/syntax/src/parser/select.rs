@@ -23,7 +23,7 @@ impl Parser<'_> {
 
     pub(super) fn select_block(&mut self) -> Parse<Query> {
         self.advance();
-        self.hints();
+        let hints = self.hints();
         let mut select = Select {
             distinct: false,
             straight_join: false,
@@ -35,6 +35,7 @@ impl Parser<'_> {
             with_rollup: false,
             having: None,
             windows: Vec::new(),
+            hints: Vec::new(),
         };
         self.select_modifiers(&mut select)?;
         select.items = self.comma_list(Self::select_item)?;
@@ -42,6 +43,7 @@ impl Parser<'_> {
         if self.eat(Keyword::From) && !self.eat(Keyword::Dual) {
             select.from = self.table_references()?;
         }
+        select.hints = hints.advice(&select.from, &mut self.aside.hints);
         select.condition = self.where_condition()?;
         if self.eat_all(Keyword::Group, &[Keyword::By])? {
             select.with_rollup = self.at(Keyword::Rollup) && self.peek() == TokenKind::LeftParen;

@@ -118,11 +118,32 @@ fn hints_are_read_as_far_as_they_are_right() {
         parsed.aside.map(|aside| aside.hints).unwrap_or_default()
     };
     assert_eq!(
-        hints("SELECT /*+ MAX_EXECUTION_TIME(5) set_var(sort_buffer_size = 1M) INDEX(t a, b) */ 1"),
+        hints("SELECT /*+ MAX_EXECUTION_TIME(5) set_var(sort_buffer_size = 1M) GROUP_INDEX(t a, b) */ 1"),
         [
             Hint::MaxExecutionTime(5, true),
             Hint::SetVariable("sort_buffer_size".into(), "1M".into()),
-            Hint::Advice("INDEX".into(), "t a, b".into()),
+            Hint::Advice("GROUP_INDEX".into(), "t a, b".into()),
+        ]
+    );
+    let unresolved = |name: &str| Hint::Unresolved(name.into(), "INDEX".into());
+    assert_eq!(
+        hints("SELECT /*+ INDEX(t a) */ 1 FROM u WHERE 1 IN (SELECT /*+ INDEX(u) INDEX(v) */ 1 FROM v)"),
+        [
+            Hint::Heeded,
+            unresolved("`t`@`select#1`"),
+            unresolved("`t`@`select#1` `a`"),
+            Hint::Heeded,
+            Hint::Heeded,
+            unresolved("`u`@`select#2`"),
+        ]
+    );
+    assert_eq!(
+        hints("SELECT /*+ NO_MERGE(@b v) NO_MERGE(@c v) */ (SELECT /*+ QB_NAME(b) */ 1 FROM v)"),
+        [
+            Hint::Heeded,
+            Hint::Heeded,
+            Hint::BlockName("b".into()),
+            Hint::NoBlock("`c`".into(), "NO_MERGE".into()),
         ]
     );
     let wrong =

@@ -26,6 +26,7 @@ fn plan_delete_body(context: &PlanContext<'_>, delete: &ast::Delete) -> SqlResul
         condition: delete.condition.as_ref(),
         order_by: &delete.order_by,
         limit: delete.limit.as_ref(),
+        hints: &delete.hints,
     };
     check_delete_targets(context, delete)?;
     let (mut block, joined) = read_tables(context, &rows)?;

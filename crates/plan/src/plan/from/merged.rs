@@ -146,7 +146,11 @@ pub fn merge(
 ) -> SqlResult<Option<Joined>> {
     let is_view = wanted.reach == Reach::Nothing;
     let merges = if is_view { block.merges_views } else { block.merges };
-    let Some(select) = block_of(wanted.query).filter(|_| merges) else { return Ok(None) };
+    let Some(select) =
+        block_of(wanted.query).filter(|_| block.takes(ast::WayAdvice::Merge, wanted.alias, merges) && merges)
+    else {
+        return Ok(None);
+    };
     let known = block.scope.tables.len() + block.scope.behind.len();
     let fits = known + tables_of(context, wanted.query) < TABLES_MAX;
     let deep = context.depth > DEPTH_MAX;
@@ -225,6 +229,7 @@ fn bind(
 ) -> SqlResult<Option<Bound>> {
     let context = &PlanContext { depth: context.depth + 1, ..*context };
     let mut inner = Block::new(context, Some(Outside { scope: &block.scope, reach: wanted.reach }));
+    inner.hints = select.hints.clone();
     inner.scope.is_spliced = true;
     (inner.merges, inner.merges_views) = (block.merges, block.merges_views);
     inner.joined_by = JoinedBy::of(context, select).with(&block.joined_by, &select.items, wanted.names);

@@ -23,11 +23,13 @@ const ASKING: f64 = 8.0;
 
 /// Takes the queries of EXISTS of a block as lists where that reads less; `rows`: about how many rows ask.
 pub fn take_as_lists(block: &mut Block<'_, '_>, rows: f64) {
-    if rows < ASKING || !block.context.ways.joins_queries {
+    if rows < ASKING {
         return;
     }
+    let allowed = block.context.ways.joins_queries;
     let (scope, subqueries) = (&block.scope, &mut block.subqueries);
-    for subquery in subqueries.iter_mut().filter(|one| is_asked_for_each(one)) {
+    for subquery in subqueries.iter_mut().filter(|one| one.joins.unwrap_or(allowed) && is_asked_for_each(one))
+    {
         let QueryPlan::Select(plan) = &mut subquery.plan else { continue };
         let Some(pairs) = pairs(scope, plan) else { continue };
         let operand = become_list(plan, &pairs);

@@ -8,7 +8,9 @@
 
 use std::borrow::Cow;
 
-use turnstile_syntax::ast::{ColumnName, Expr, IsTest, Name, Query, QueryBody, Select, SelectItem, TableRef};
+use turnstile_syntax::ast::{
+    ColumnName, Expr, IsTest, Name, Query, QueryBody, Select, SelectItem, TableRef, WayAdvice,
+};
 use turnstile_syntax::walk;
 
 use super::super::block::Block;
@@ -42,10 +44,14 @@ fn add_compared(condition: &Expr, into: &mut Vec<Expr>) {
     }
 }
 
+fn asks_inside(block: &Block<'_, '_>, alias: &str) -> bool {
+    block.takes(WayAdvice::Pushdown, alias, block.context.ways.asks_inside)
+}
+
 /// A query with what the block asks of its rows. `names`: other names of its columns.
 pub fn narrowed<'q>(block: &Block<'_, '_>, query: &'q Query, alias: &str, names: &[Name]) -> Cow<'q, Query> {
     let wanted = &block.wanted;
-    if block.reads_optional || wanted.list.is_empty() || !block.context.ways.asks_inside {
+    if block.reads_optional || wanted.list.is_empty() || !asks_inside(block, alias) {
         return Cow::Borrowed(query);
     }
     let QueryBody::Select(select) = &query.body else { return Cow::Borrowed(query) };

@@ -16,6 +16,7 @@ use turnstile_catalog::dictionary::Table;
 use super::super::access::{self, Choice};
 use super::super::facts::{Bound, Fact};
 use super::super::from::PendingKind;
+use super::super::hints;
 use super::super::query::{Access, CommonRows, KeyRange};
 use super::part::Part;
 use super::selectivity::{Known, selectivity};
@@ -183,7 +184,19 @@ impl<'w, 'b, 'a, 'p> Weights<'w, 'b, 'a, 'p> {
                 shares: RefCell::default(),
             }
         });
-        Weights { planner, parts: weighed.collect(), first: !inside && planner.filled.is_empty() }
+        let mut weighed: Vec<Weighed<'_>> = weighed.collect();
+        if !inside && !planner.block.hints.is_empty() {
+            let aliases = |one: &Weighed<'_>| {
+                let mut aliases: Vec<_> = one.part.places.iter().map(|at| planner.alias(*at)).collect();
+                aliases.dedup();
+                aliases
+            };
+            let (aliases, needs): (Vec<_>, Vec<_>) =
+                weighed.iter().map(|one| (aliases(one), one.needs)).unzip();
+            let ordered = hints::orders(&planner.block.hints, &aliases, &needs);
+            weighed.iter_mut().zip(ordered).for_each(|(one, needs)| one.needs = needs);
+        }
+        Weights { planner, parts: weighed, first: !inside && planner.filled.is_empty() }
     }
 
     /// The best order.
@@ -313,7 +326,7 @@ impl<'w, 'b, 'a, 'p> Weights<'w, 'b, 'a, 'p> {
                 let facts: Vec<&Fact> = used.iter().map(|at| weighed.facts[*at].0).collect();
                 let context = self.planner.block.context;
                 let allowed = |key| !forbidden.contains(&key);
-                access::choose(table, &facts, &allowed, (locks, context.ways.merges), context.dives())
+                access::choose(table, &facts, &allowed, (locks, self.planner.merges(*place)), context.dives())
             };
             choices.entry(used).or_insert_with_key(|used| Rc::new(choose(used))).clone()
         };
@@ -384,7 +397,8 @@ impl<'w, 'b, 'a, 'p> Weights<'w, 'b, 'a, 'p> {
 
     /// An equality with what is placed leads to it.
     fn is_hashed(&self, weighed: &Weighed<'_>, placed: u64) -> bool {
-        if placed == 0 && self.first || !self.planner.block.context.ways.hashes {
+        let base = weighed.part.places.first().copied().unwrap_or(0);
+        if placed == 0 && self.first || !self.planner.hashes(base) {
             return false;
         }
         let here = |place: usize| weighed.part.places.contains(&place);

@@ -21,7 +21,7 @@ pub fn join_queries(
     mut tables: Vec<Pending>,
     conditions: &mut Vec<Condition>,
 ) -> SqlResult<Vec<Pending>> {
-    if tables.is_empty() || !block.context.ways.joins_queries {
+    if tables.is_empty() {
         return Ok(tables);
     }
     let mut joined = Vec::new();
@@ -61,7 +61,8 @@ fn asked(block: &Block<'_, '_>, condition: &Condition) -> Option<usize> {
         hash::hashable(&column.kind, &item.column_type)
             && column.kind.collation().is_none_or(|own| own == *collation)
     };
-    let joins = block.subqueries[nth].is_same_for_all()
+    let joins = block.subqueries[nth].joins.unwrap_or(block.context.ways.joins_queries)
+        && block.subqueries[nth].is_same_for_all()
         && guards.is_empty()
         && is_plain(select)
         && operand.iter().zip(select.columns.iter()).all(fits);

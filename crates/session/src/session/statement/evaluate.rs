@@ -73,6 +73,7 @@ pub fn selecting(exprs: &[ast::Expr]) -> Statement {
         with_rollup: false,
         having: None,
         windows: Vec::new(),
+        hints: Vec::new(),
     };
     let query = ast::Query {
         with: None,

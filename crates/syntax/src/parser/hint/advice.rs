@@ -1,0 +1,256 @@
+//! Hints about query blocks: which block a hint is for, and whether its tables are there. One for a block
+//! that is named later waits for it.
+
+use super::Hint;
+use crate::ast::{Advice, Name, OrderAdvice, TableRef, WayAdvice};
+
+/// A hint as written: its name, and its arguments with the blocks they name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::parser) struct Written {
+    pub(super) name: &'static str,
+    /// The block named in front of the arguments.
+    pub(super) block: Option<Name>,
+    pub(super) words: Vec<(Name, Option<Name>)>,
+}
+
+/// Hints that are heeded.
+pub(super) const HEEDED: &[&str] = &[
+    "BNL",
+    "DERIVED_CONDITION_PUSHDOWN",
+    "HASH_JOIN",
+    "INDEX",
+    "INDEX_MERGE",
+    "JOIN_FIXED_ORDER",
+    "JOIN_INDEX",
+    "JOIN_ORDER",
+    "JOIN_PREFIX",
+    "JOIN_SUFFIX",
+    "MERGE",
+    "NO_BNL",
+    "NO_DERIVED_CONDITION_PUSHDOWN",
+    "NO_HASH_JOIN",
+    "NO_INDEX",
+    "NO_INDEX_MERGE",
+    "NO_JOIN_INDEX",
+    "NO_MERGE",
+    "NO_SEMIJOIN",
+    "SEMIJOIN",
+];
+
+/// What takes a table and keys of it, and so at least one word.
+pub(super) fn is_of_keys(name: &str) -> bool {
+    name.ends_with("INDEX")
+}
+
+/// What is about one table, and may name keys of it.
+fn has_keys(name: &str) -> bool {
+    is_of_keys(name) || name.ends_with("INDEX_MERGE")
+}
+
+/// The hints of a block whose tables have not been read yet.
+#[derive(Debug, Default)]
+pub(in crate::parser) struct Block {
+    hints: Vec<Written>,
+    /// Its place among the blocks of the statement, from 1.
+    number: u32,
+}
+
+impl Written {
+    /// The block it is for, if it names one; an error if it names several.
+    fn target(&self) -> Result<Option<&Name>, ()> {
+        // Behind a table stand its keys, whose block is the table's.
+        let tables = if has_keys(self.name) { 1 } else { self.words.len() };
+        let words = self.words.iter().take(tables);
+        let mut named = words.map(|(_, block)| block.as_ref().or(self.block.as_ref()));
+        let first = named.next().unwrap_or(self.block.as_ref());
+        if named.all(|one| one == first) { Ok(first) } else { Err(()) }
+    }
+}
+
+/// Hints that are not given to a block yet.
+#[derive(Debug, Default)]
+pub(in crate::parser) struct Waiting {
+    /// For blocks that are named later.
+    named: Vec<Written>,
+    /// Of INSERT, for the query that follows.
+    carried: Vec<Written>,
+}
+
+impl Waiting {
+    /// The hints of a block that begins, the `number`th one, which has this name; those that wait for it too.
+    pub(super) fn begin(
+        &mut self,
+        written: Vec<Written>,
+        (own, number): (Option<&str>, u32),
+        told: &mut Vec<Hint>,
+    ) -> Block {
+        let mut hints = std::mem::take(&mut self.carried);
+        if let Some(own) = own {
+            let waiting = std::mem::take(&mut self.named);
+            let is_own =
+                |one: &Written| one.target().is_ok_and(|target| target.is_some_and(|name| **name == *own));
+            let (found, rest): (Vec<_>, Vec<_>) = waiting.into_iter().partition(is_own);
+            hints.extend(found);
+            self.named = rest;
+        }
+        for one in written {
+            match one.target() {
+                Ok(None) => hints.push(one),
+                Ok(Some(name)) if own == Some(&**name) => hints.push(one),
+                Ok(Some(_)) => self.named.push(one),
+                Err(()) => told.push(Hint::Advice(one.name.into(), "".into())),
+            }
+        }
+        Block { hints, number }
+    }
+
+    /// Hints of INSERT are for the query whose rows it takes.
+    pub(in crate::parser) fn carry(&mut self, block: Block) {
+        self.carried = block.hints;
+    }
+
+    /// Tells of hints whose block has not come.
+    pub(in crate::parser) fn end(&mut self, told: &mut Vec<Hint>) {
+        for one in std::mem::take(&mut self.named) {
+            if let Ok(Some(name)) = one.target() {
+                told.push(Hint::NoBlock(quoted(name).into(), one.name.into()));
+            }
+        }
+    }
+}
+
+impl Block {
+    /// What a block's hints say of its tables; what is not there is told of.
+    pub(in crate::parser) fn advice(self, from: &[TableRef], told: &mut Vec<Hint>) -> Vec<Advice> {
+        if self.hints.is_empty() {
+            return Vec::new();
+        }
+        let mut names = Vec::new();
+        from.iter().for_each(|table| aliases(table, &mut names));
+        let mut advice = Vec::new();
+        let mut seen: Vec<(&str, Option<Name>)> = Vec::new();
+        for mut hint in self.hints {
+            // NO_INDEX behind INDEX says something of the same; of the orders only JOIN_ORDER goes together.
+            let about = match hint.name.strip_prefix("NO_").unwrap_or(hint.name) {
+                "JOIN_ORDER" => None,
+                name if is_of_keys(name) && name != "INDEX_MERGE" => {
+                    Some((name, hint.words.first().map(|(table, _)| table.clone())))
+                }
+                name if name.starts_with("JOIN_") => Some((name, None)),
+                _ => None,
+            };
+            if let Some(about) = about {
+                if seen.contains(&about) {
+                    told.push(Hint::Conflict(shown(&hint).into()));
+                    continue;
+                }
+                seen.push(about);
+            }
+            if tell_unresolved(&mut hint, &names, self.number, told) {
+                advice.extend(meaning(hint, self.number));
+            }
+        }
+        advice
+    }
+}
+
+/// Tells of tables that are not there, and leaves them out; false if nothing of the hint is left.
+fn tell_unresolved(hint: &mut Written, names: &[Name], number: u32, told: &mut Vec<Hint>) -> bool {
+    let is_there = |name: &Name| names.contains(name);
+    let place = |name: &Name| place_of(name, number);
+    let mut tell = |name: String| told.push(Hint::Unresolved(name.into(), hint.name.into()));
+    if hint.name.ends_with("SEMIJOIN") {
+        return true;
+    }
+    if has_keys(hint.name) {
+        let Some(((table, _), keys)) = hint.words.split_first() else { return true };
+        if !is_there(table) {
+            tell(place(table));
+            keys.iter().for_each(|(key, _)| tell(format!("{} {}", place(table), quoted(key))));
+            return false;
+        }
+        return true;
+    }
+    let is_order = hint.name.starts_with("JOIN_");
+    let missing: Vec<&Name> =
+        hint.words.iter().map(|(name, _)| name).filter(|name| !is_there(name)).collect();
+    missing.iter().for_each(|name| tell(if is_order { quoted(name) } else { place(name) }));
+    if missing.is_empty() {
+        return true;
+    }
+    hint.words.retain(|(name, _)| is_there(name));
+    !is_order && !hint.words.is_empty()
+}
+
+/// The names of the tables of a part of FROM.
+fn aliases(table: &TableRef, into: &mut Vec<Name>) {
+    match table {
+        TableRef::Table(factor) => {
+            into.push(factor.alias.clone().unwrap_or_else(|| factor.name.table.clone()))
+        }
+        TableRef::Derived { alias, .. } => into.push(alias.clone()),
+        TableRef::Join(join) => {
+            aliases(&join.left, into);
+            aliases(&join.right, into);
+        }
+    }
+}
+
+fn quoted(name: &str) -> String {
+    format!("`{}`", name.replace('`', "``"))
+}
+
+/// A table of a block, as it is told of.
+fn place_of(name: &str, number: u32) -> String {
+    format!("{}@`select#{number}`", quoted(name))
+}
+
+/// The hint as it is told of.
+fn shown(hint: &Written) -> String {
+    let words: Vec<String> = hint.words.iter().map(|(word, _)| quoted(word)).collect();
+    match words.split_first() {
+        Some((table, keys)) if is_of_keys(hint.name) && !keys.is_empty() => {
+            format!("{}({table}  {})", hint.name, keys.join(", "))
+        }
+        Some((table, _)) if is_of_keys(hint.name) => format!("{}({table} )", hint.name),
+        Some(_) => format!("{}( {})", hint.name, words.join(", ")),
+        None => format!("{}()", hint.name),
+    }
+}
+
+fn meaning(hint: Written, number: u32) -> Option<Advice> {
+    let on = !hint.name.starts_with("NO_");
+    let order = |order: OrderAdvice, words: Vec<Name>| Some(Advice::Order { order, tables: words });
+    let mut words: Vec<Name> = hint.words.into_iter().map(|(word, _)| word).collect();
+    let way = match hint.name.strip_prefix("NO_").unwrap_or(hint.name) {
+        "INDEX" | "JOIN_INDEX" => {
+            if words.is_empty() || on && words.len() == 1 {
+                // Any key may be used.
+                return None;
+            }
+            let table = words.remove(0);
+            let place = place_of(&table, number).into();
+            return Some(Advice::Keys { table, keys: words, only: on, name: hint.name, place });
+        }
+        "JOIN_FIXED_ORDER" => return order(OrderAdvice::Fixed, words),
+        "JOIN_ORDER" => return order(OrderAdvice::Relative, words),
+        "JOIN_PREFIX" => return order(OrderAdvice::Prefix, words),
+        "JOIN_SUFFIX" => return order(OrderAdvice::Suffix, words),
+        "SEMIJOIN" => {
+            // Rows of a query that is joined are made different first; other ways to do it are not taken.
+            if !words.is_empty() && !words.iter().any(|word| word.eq_ignore_ascii_case("MATERIALIZATION")) {
+                return None;
+            }
+            words.clear();
+            WayAdvice::Semijoin
+        }
+        "INDEX_MERGE" => {
+            words.truncate(1);
+            WayAdvice::IndexMerge
+        }
+        "MERGE" => WayAdvice::Merge,
+        "DERIVED_CONDITION_PUSHDOWN" => WayAdvice::Pushdown,
+        _ => WayAdvice::Hash,
+    };
+    Some(Advice::Way { way, on, tables: words })
+}
