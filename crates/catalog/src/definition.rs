@@ -17,12 +17,14 @@ pub mod check;
 pub mod column;
 pub mod default;
 pub mod foreign_key;
+pub mod functional;
 pub mod generated;
 pub mod key;
 pub mod limit;
 pub mod new_keys;
 mod option;
 pub mod phase;
+pub mod selected_type;
 mod text;
 
 use phase::{Faults, Phase};
@@ -89,7 +91,7 @@ pub fn build(
     faults.take(Phase::AutomaticKey, check_automatic(&definition));
     faults.take(Phase::ForeignKeys, foreign_key::add(&mut definition, &create.keys, 0));
     faults.take(Phase::ForeignKeys, generated::check_foreign_keys(&definition));
-    faults.take(Phase::Width, limit::row_width(&definition.columns));
+    faults.take(Phase::Width, limit::row_width(definition.named_columns()));
     faults.take(Phase::Generated, generated::check(&definition));
     faults.take(Phase::Computed, default::check(&definition));
     faults.take(Phase::Whole, column_count(&definition));
@@ -166,8 +168,9 @@ fn refuse_null(columns: &[ColumnDef], key: &KeyDef) -> SqlResult<()> {
 
 /// Adds a key, without its tree.
 fn add_key(definition: &mut Definition, written: &KeyDef, eval: &EvalContext<'_>) -> SqlResult<()> {
-    let Some(key) = key::key(written, &definition.columns, &definition.keys, eval)? else { return Ok(()) };
+    let Some((key, hidden)) = key::key(written, definition, eval)? else { return Ok(()) };
     limit::key_comment(&key, eval)?;
+    definition.columns.extend(hidden);
     hold_no_null(definition, &key);
     definition.keys.push(key);
     generated::check_primary(definition)
@@ -187,7 +190,10 @@ pub fn hold_no_null(definition: &mut Definition, key: &Key) {
 /// The primary key, or the unique key over columns that are never NULL which MySQL takes in its place.
 pub fn primary_key(definition: &Definition) -> Option<&Key> {
     let never_null = |key: &&Key| {
-        let whole = |part: &Part| part.prefix.is_none() && !definition.columns[part.column].nullable;
+        let whole = |part: &Part| {
+            let column = &definition.columns[part.column];
+            part.prefix.is_none() && !column.nullable && !column.is_hidden()
+        };
         key.unique && key.parts.iter().all(whole)
     };
     definition.keys.iter().find(|key| key.primary).or_else(|| definition.keys.iter().find(never_null))
@@ -208,7 +214,7 @@ pub fn warn_of_duplicates(definition: &Definition, is_new: impl Fn(&Key) -> bool
 
 /// Error 1117 for more columns than a table may have.
 pub fn column_count(definition: &Definition) -> SqlResult<()> {
-    if definition.columns.len() > COLUMNS_MAX { Err(SqlError::too_many_columns()) } else { Ok(()) }
+    if definition.named_columns().len() > COLUMNS_MAX { Err(SqlError::too_many_columns()) } else { Ok(()) }
 }
 
 /// Error 1075 for a second AUTO_INCREMENT column.
@@ -251,7 +257,7 @@ pub fn check_whole(definition: &Definition) -> SqlResult<()> {
     if primary_key(definition).is_some_and(|key| !key.visible) {
         return Err(SqlError::primary_key_invisible());
     }
-    limit::row_width(&definition.columns)?;
+    limit::row_width(definition.named_columns())?;
     if definition.keys.len() > 64 {
         return Err(SqlError::too_many_keys(64));
     }

@@ -112,7 +112,7 @@ impl Named {
     /// Its columns.
     pub fn columns(&self) -> &[Column] {
         match self {
-            Named::Table(table) => table.columns(),
+            Named::Table(table) => table.named_columns(),
             Named::View(view) => &view.definition.columns,
         }
     }

@@ -10,6 +10,7 @@
 //! node the executor looks for. A tree is immutable and may be evaluated by many sessions at once.
 
 mod aggregate;
+mod alike;
 mod arithmetic;
 mod beside_column;
 mod between;
@@ -44,6 +45,7 @@ mod texts_of_functions;
 mod tree;
 
 pub use aggregate::AggregateKind;
+pub use alike::Likeness;
 pub(crate) use beside_column::day_of_number;
 pub use beside_column::{MOMENT_MIN, clock_of_number, whole_number};
 pub(crate) use build::source_of;

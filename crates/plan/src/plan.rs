@@ -62,6 +62,7 @@ mod same;
 pub mod scope;
 mod seen;
 mod select;
+mod stand_in;
 mod steps;
 mod times_as_texts;
 mod union;

@@ -353,7 +353,7 @@ impl Session {
             flags: crate::plan::column_flags(&table, at),
             packet: KeptPacket::default(),
         };
-        Ok(table.columns().iter().enumerate().map(column).collect())
+        Ok(table.named_columns().iter().enumerate().map(column).collect())
     }
 
     /// Whether several statements in one text are allowed (COM_SET_OPTION).

@@ -220,7 +220,7 @@ pub fn resolve(
 ) -> SqlResult<()> {
     let name = &check.name;
     for column in columns_of(&check.expr) {
-        let found = definition.columns.iter().find(|known| known.name.eq_ignore_ascii_case(&column));
+        let found = definition.columns.iter().find(|known| known.goes_by(&column));
         if found.ok_or_else(|| missing(name, &column))?.auto_increment {
             return Err(SqlError::check_auto_increment(name));
         }

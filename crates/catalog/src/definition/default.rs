@@ -58,7 +58,7 @@ pub fn check(definition: &Definition) -> SqlResult<()> {
     for (at, column) in definition.columns.iter().enumerate() {
         let DefaultValue::Computed(expr) = &column.default else { continue };
         for name in columns_of(expr) {
-            let found = definition.columns.iter().position(|known| known.name.eq_ignore_ascii_case(&name));
+            let found = definition.columns.iter().position(|known| known.goes_by(&name));
             let found = found.ok_or_else(|| SqlError::unknown_column(&name, "default value expression"))?;
             let other = &definition.columns[found];
             if other.auto_increment {

@@ -40,7 +40,7 @@ fn foreign_key(definition: &Definition, written: &KeyDef, references: &Reference
     let mut columns: Vec<Box<str>> = Vec::with_capacity(written.parts.len());
     for part in &written.parts {
         let KeyTarget::Column(name) = &part.target else { return Err(SqlError::cannot_add_foreign_key()) };
-        let known = definition.columns.iter().find(|column| column.name.eq_ignore_ascii_case(name));
+        let known = definition.columns.iter().find(|column| column.goes_by(name));
         let known = known.ok_or_else(|| SqlError::key_column_missing(name))?;
         if columns.contains(&known.name) {
             return Err(SqlError::duplicate_column(name));
@@ -141,7 +141,7 @@ pub fn check_fit(
         return Err(SqlError::foreign_key_parent_unique(&key.name, &key.parent));
     }
     for name in &mut key.parent_columns {
-        let known = parent.columns.iter().find(|column| column.name.eq_ignore_ascii_case(name));
+        let known = parent.columns.iter().find(|column| column.goes_by(name));
         match known {
             Some(column) => *name = column.name.clone(),
             None => return Err(SqlError::foreign_key_parent_column(&*name, &key.name, &key.parent)),

@@ -8,6 +8,7 @@
 use std::sync::Arc;
 
 use super::allowed::{self, Refusals};
+use super::functional;
 use crate::dictionary::check::bind_expression;
 use crate::dictionary::foreign_key::ForeignKey;
 use crate::dictionary::table::Definition;
@@ -42,8 +43,9 @@ pub fn generation(written: &ColumnDef, generated: &Generated) -> SqlResult<Defau
 
 /// Whether generated columns read what they may.
 pub fn check(definition: &Definition) -> SqlResult<()> {
-    let find = |name: &str| definition.columns.iter().position(|known| known.name.eq_ignore_ascii_case(name));
-    for (at, column) in definition.columns.iter().enumerate() {
+    let find = |name: &str| definition.columns.iter().position(|known| known.goes_by(name));
+    functional::check(definition)?;
+    for (at, column) in definition.named_columns().iter().enumerate() {
         let Some((expr, _)) = column.generation() else { continue };
         for name in columns_of(expr) {
             let found =
@@ -89,7 +91,7 @@ pub fn check_foreign_keys(definition: &Definition) -> SqlResult<()> {
 
 /// Error 3733 for a foreign key over a VIRTUAL column, whether or not its parent is there.
 pub fn check_stored(definition: &Definition, key: &ForeignKey) -> SqlResult<()> {
-    let named = |column: &&Column| key.columns.iter().any(|name| column.name.eq_ignore_ascii_case(name));
+    let named = |column: &&Column| key.columns.iter().any(|name| column.goes_by(name));
     let is_virtual = |column: &&Column| column.generation().is_some_and(|(_, stored)| !stored);
     match definition.columns.iter().filter(named).find(is_virtual) {
         Some(column) => Err(SqlError::foreign_key_virtual_column(&key.name, &column.name)),
@@ -102,7 +104,7 @@ pub fn check_stored(definition: &Definition, key: &ForeignKey) -> SqlResult<()> 
 fn check_foreign_key(definition: &Definition, key: &ForeignKey) -> SqlResult<()> {
     let (on_delete, on_update) = (key.on_delete, key.on_update);
     for name in &key.columns {
-        let same = |column: &&Column| column.name.eq_ignore_ascii_case(name);
+        let same = |column: &&Column| column.goes_by(name);
         let Some(column) = definition.columns.iter().find(same) else { continue };
         match column.generation() {
             Some((_, false)) => return Err(SqlError::foreign_key_virtual_column(&key.name, &column.name)),

@@ -2,7 +2,8 @@
 
 use turnstile_engine::ids::IndexId;
 
-use crate::dictionary::table::Part;
+use super::functional;
+use crate::dictionary::table::{Definition, Part};
 use crate::dictionary::{Column, Key};
 use turnstile_expr::expr::{EvalContext, WarningLevel};
 use turnstile_syntax::ast::{KeyDef, KeyKind, KeyTarget};
@@ -14,13 +15,14 @@ use turnstile_values::types::ColumnType;
 const KEY_BYTES_MAX: u32 = 3072;
 const PARTS_MAX: usize = 16;
 
-/// A key from its definition, without its tree; None for a foreign key, which is no key of the table's.
+/// A key from its definition, without its tree, and the hidden columns of its expressions, which come behind
+/// the columns that are there; None for a foreign key, which is no key of the table's.
 pub fn key(
     written: &KeyDef,
-    columns: &[Column],
-    taken: &[Key],
+    definition: &Definition,
     eval: &EvalContext<'_>,
-) -> SqlResult<Option<Key>> {
+) -> SqlResult<Option<(Key, Vec<Column>)>> {
+    let Definition { columns, keys: taken, .. } = definition;
     if written.options.engine_attribute {
         return Err(SqlError::engine_attribute_not_supported());
     }
@@ -29,6 +31,8 @@ pub fn key(
         KeyKind::Unique => (false, true),
         KeyKind::Index => (false, false),
         KeyKind::Foreign(_) => return Ok(None),
+        // Which is told when its name is looked at.
+        KeyKind::FullText | KeyKind::Spatial if functional::is_functional(written) => (false, false),
         KeyKind::FullText => return Err(SqlError::not_supported_yet("FULLTEXT keys")),
         KeyKind::Spatial => return Err(SqlError::not_supported_yet("SPATIAL keys")),
     };
@@ -41,31 +45,38 @@ pub fn key(
     if primary && taken.iter().any(|key| key.primary) {
         return Err(SqlError::multiple_primary_key());
     }
+    functional::check_kind(written)?;
     if written.parts.len() > PARTS_MAX {
         return Err(SqlError::too_many_key_parts(PARTS_MAX));
     }
-    let mut parts = Vec::with_capacity(written.parts.len());
+    let name = if primary { "PRIMARY".into() } else { name(written, columns, taken) };
+    let (mut parts, mut hidden) = (Vec::with_capacity(written.parts.len()), Vec::new());
     let mut bytes = 0u32;
-    for part in &written.parts {
-        let KeyTarget::Column(name) = &part.target else {
-            return Err(SqlError::not_supported_yet("functional key parts"));
+    for (nth, part) in written.parts.iter().enumerate() {
+        let column = match &part.target {
+            KeyTarget::Column(name) => {
+                let at = columns.iter().position(|column| column.goes_by(name));
+                at.ok_or_else(|| SqlError::key_column_missing(name))?
+            }
+            KeyTarget::Expr(expr) => {
+                hidden.push(functional::column((&name, nth), expr, definition, eval)?);
+                columns.len() + hidden.len() - 1
+            }
         };
-        let at = columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
-        let at = at.ok_or_else(|| SqlError::key_column_missing(name))?;
-        let (prefix, width) = limited(&columns[at], part.length, unique, eval)?;
+        let kept = columns.get(column).unwrap_or_else(|| &hidden[column - columns.len()]);
+        let (prefix, width) = limited(kept, part.length, unique, eval)?;
         bytes = bytes.saturating_add(width);
-        if parts.iter().any(|known: &Part| known.column == at) {
-            return Err(SqlError::duplicate_column(name));
+        if parts.iter().any(|known: &Part| known.column == column) {
+            return Err(SqlError::duplicate_column(&kept.name));
         }
-        parts.push(Part { column: at, prefix, descending: part.descending });
+        parts.push(Part { column, prefix, descending: part.descending });
     }
     if bytes > KEY_BYTES_MAX {
         return Err(SqlError::key_too_long(KEY_BYTES_MAX));
     }
-    let name = if primary { "PRIMARY".into() } else { name(written, columns, &parts, taken) };
     let comment =
         written.options.comment.as_deref().map_or("".into(), |text| String::from_utf8_lossy(text).into());
-    Ok(Some(Key {
+    let key = Key {
         name,
         primary,
         unique,
@@ -74,7 +85,8 @@ pub fn key(
         comment,
         visible: !written.options.invisible,
         implicit: false,
-    }))
+    };
+    Ok(Some((key, hidden)))
 }
 
 /// What a key takes of a column, and how many bytes that may be. Outside a strict `sql_mode` a key that is
@@ -126,12 +138,18 @@ fn part_width(column: &Column, length: Option<u64>) -> SqlResult<(Option<u32>, u
     }
 }
 
-fn name(written: &KeyDef, columns: &[Column], parts: &[Part], taken: &[Key]) -> Box<str> {
+fn name(written: &KeyDef, columns: &[Column], taken: &[Key]) -> Box<str> {
     let used = |name: &str| taken.iter().any(|key| key.name.eq_ignore_ascii_case(name));
     if let Some(name) = &written.name {
         return name.clone();
     }
-    let first = &*columns[parts[0].column].name;
+    // A key over an expression has got its name already.
+    let first = match written.parts.first().map(|part| &part.target) {
+        Some(KeyTarget::Column(name)) => {
+            columns.iter().find(|column| column.goes_by(name)).map_or(&**name, |column| &column.name)
+        }
+        _ => functional::NAME,
+    };
     if !used(first) {
         return first.into();
     }

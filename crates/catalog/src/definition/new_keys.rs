@@ -4,7 +4,7 @@
 //! another one begins with its columns, the newer of two implicit ones staying, so that it has the name of
 //! the foreign key that came last.
 
-use super::add_key;
+use super::{add_key, functional};
 use crate::dictionary::table::Definition;
 use crate::dictionary::{Column, Key};
 use turnstile_expr::expr::EvalContext;
@@ -84,7 +84,8 @@ pub fn add_keys(
         }
         definition.keys.push(key);
     }
-    for (key, _) in written.iter().zip(&gone[known..]).filter(|(_, gone)| !**gone) {
+    let named = functional::named(written, &definition.keys);
+    for (key, _) in named.iter().zip(&gone[known..]).filter(|(_, gone)| !**gone) {
         if key.kind == KeyKind::Primary && definition.keys.iter().any(|other| other.primary) {
             return Err(SqlError::multiple_primary_key());
         }

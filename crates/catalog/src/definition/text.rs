@@ -30,7 +30,8 @@ fn in_column(value: &Value, column: &Column) -> Vec<u8> {
 /// The default of a column as information_schema shows it; None for NULL or none.
 pub fn default_text(column: &Column) -> Option<String> {
     match &column.default {
-        DefaultValue::None | DefaultValue::Value(Value::Null) | DefaultValue::Generated(..) => None,
+        DefaultValue::None | DefaultValue::Value(Value::Null) => None,
+        DefaultValue::Generated(..) | DefaultValue::KeyPart(_) => None,
         DefaultValue::Value(Value::UInt(bits)) if matches!(column.kind, ColumnType::Bit { .. }) => {
             Some(format!("b'{bits:b}'"))
         }
@@ -48,7 +49,7 @@ pub fn default_text(column: &Column) -> Option<String> {
 
 fn default_clause(column: &Column) -> String {
     match &column.default {
-        DefaultValue::None | DefaultValue::Generated(..) => String::new(),
+        DefaultValue::None | DefaultValue::Generated(..) | DefaultValue::KeyPart(_) => String::new(),
         DefaultValue::Value(Value::Null) if column.kind.is_blob() && column.kind != ColumnType::Json => {
             String::new()
         }
@@ -114,7 +115,12 @@ fn key_line(key: &Key, table: &Table) -> String {
         .map(|part| {
             let prefix = part.prefix.map(|count| format!("({count})")).unwrap_or_default();
             let order = if part.descending { " DESC" } else { "" };
-            format!("{}{prefix}{order}", quote_name(&table.columns()[part.column].name))
+            let column = &table.columns()[part.column];
+            let read = match column.key_part() {
+                Some(expr) => format!("({})", expression_text(expr)),
+                None => quote_name(&column.name),
+            };
+            format!("{read}{prefix}{order}")
         })
         .collect();
     let kind = match (key.primary, key.unique) {
@@ -136,7 +142,7 @@ fn key_line(key: &Key, table: &Table) -> String {
 pub fn create_table_text(table: &Table) -> String {
     let definition = &table.definition;
     let mut lines: Vec<String> =
-        table.columns().iter().map(|column| column_line(column, definition.collation)).collect();
+        table.named_columns().iter().map(|column| column_line(column, definition.collation)).collect();
     lines.extend(table.keys().iter().map(|key| key_line(key, table)));
     let mut foreign: Vec<_> = definition.foreign_keys.iter().collect();
     foreign.sort_by_key(|key| &key.name);

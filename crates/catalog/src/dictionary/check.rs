@@ -125,7 +125,7 @@ struct Columns<'d>(&'d Definition);
 
 impl Resolver for Columns<'_> {
     fn column(&mut self, name: &ast::ColumnName) -> SqlResult<(usize, ExprType)> {
-        let found = self.0.columns.iter().position(|column| column.name.eq_ignore_ascii_case(&name.column));
+        let found = self.0.columns.iter().position(|column| column.goes_by(&name.column));
         let at = found.ok_or_else(|| SqlError::unknown_column(&name.column, "check constraint"))?;
         let column = &self.0.columns[at];
         Ok((at, ExprType::new(column.kind.clone(), column.nullable)))

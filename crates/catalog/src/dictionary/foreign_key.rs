@@ -128,7 +128,7 @@ fn name(row: &mut Reader<'_>) -> Result<Box<str>, Damaged> {
 
 /// Where the columns of these names are; None if one is missing.
 pub fn positions(table: &Definition, names: &[Box<str>]) -> Option<Vec<usize>> {
-    let position = |name: &str| table.columns.iter().position(|one| one.name.eq_ignore_ascii_case(name));
+    let position = |name: &str| table.columns.iter().position(|one| one.goes_by(name));
     names.iter().map(|name| position(name)).collect()
 }
 

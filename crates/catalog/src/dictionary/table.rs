@@ -6,13 +6,14 @@
 //! metadata lock.
 
 mod bytes;
+mod stand_in;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use turnstile_engine::ids::{IndexId, TableId, TxnId};
 use turnstile_engine::{CounterSlot, Engine, RowKeys, ScanIndex, SecondaryDef, TableDef};
-use turnstile_expr::expr::Expr;
+use turnstile_expr::expr::{Expr, Typed};
 use turnstile_syntax::ast;
 use turnstile_values::collation::Collation;
 use turnstile_values::error::{SqlError, SqlResult};
@@ -42,6 +43,9 @@ pub enum DefaultValue {
     /// STORED; both kinds are kept in the row, so that reading one costs nothing and a key over it is a key
     /// like any other.
     Generated(Arc<ast::Expr>, bool),
+    /// The column is hidden: it has the value of an expression that a key is over, and lies in the row like
+    /// that of a generated column. Hidden columns stand behind all others, and no name reaches them.
+    KeyPart(Arc<ast::Expr>),
 }
 
 /// A column.
@@ -70,8 +74,27 @@ impl Column {
     pub fn generation(&self) -> Option<(&ast::Expr, bool)> {
         match &self.default {
             DefaultValue::Generated(expr, stored) => Some((expr, *stored)),
+            DefaultValue::KeyPart(expr) => Some((expr, false)),
             _ => None,
         }
+    }
+
+    /// The expression that a key is over, of a hidden column.
+    pub fn key_part(&self) -> Option<&ast::Expr> {
+        match &self.default {
+            DefaultValue::KeyPart(expr) => Some(expr),
+            _ => None,
+        }
+    }
+
+    /// Whether it is there for a key over an expression alone.
+    pub fn is_hidden(&self) -> bool {
+        self.key_part().is_some()
+    }
+
+    /// Whether a statement means it by this name, in any case.
+    pub fn goes_by(&self, name: &str) -> bool {
+        !self.is_hidden() && self.name.eq_ignore_ascii_case(name)
     }
 }
 
@@ -141,6 +164,12 @@ impl Definition {
     pub fn trees(&self) -> Vec<IndexId> {
         let secondary = self.keys.iter().filter(|key| !key.primary).map(|key| key.index);
         secondary.chain([self.clustered]).collect()
+    }
+
+    /// The columns that have names: all but hidden ones.
+    pub fn named_columns(&self) -> &[Column] {
+        let hidden = self.columns.iter().rev().take_while(|column| column.is_hidden()).count();
+        &self.columns[..self.columns.len() - hidden]
     }
 
     /// Bytes that a table of this definition keeps in memory, about.
@@ -225,6 +254,8 @@ pub struct Table {
     pub computed_defaults: Vec<(usize, SqlResult<Expr>)>,
     /// Generated columns, in order, which is the order they are computed in.
     pub generated: Vec<(usize, SqlResult<Expr>)>,
+    /// Those of them that stand for their expressions (`stand_in.rs`).
+    stand_ins: Vec<stand_in::Alike>,
     /// Constraints, computed defaults and generated columns may be worked out while a page is latched.
     pub rules_are_light: bool,
     /// The transaction that made this definition; 0 since before the server began. Views that are older do
@@ -287,15 +318,18 @@ impl Table {
         };
         let auto_column = definition.columns.iter().position(|column| column.auto_increment);
         let checks = check::bind(&definition);
-        let bound = |expr: &ast::Expr| check::bind_expression(expr, &definition).map(|typed| typed.expr);
+        let bound = |expr: &ast::Expr| check::bind_expression(expr, &definition);
         let columns = || definition.columns.iter().enumerate();
         let computed = |(at, column): (usize, &Column)| match &column.default {
-            DefaultValue::Computed(expr) => Some((at, bound(expr))),
+            DefaultValue::Computed(expr) => Some((at, bound(expr).map(|typed| typed.expr))),
             _ => None,
         };
         let computed_defaults: Vec<_> = columns().filter_map(computed).collect();
         let generation = |(at, column): (usize, &Column)| Some((at, bound(column.generation()?.0)));
         let generated: Vec<_> = columns().filter_map(generation).collect();
+        let stand_ins = stand_in::stand_ins(&definition, &generated);
+        let untyped = |(at, bound): (usize, SqlResult<Typed>)| (at, bound.map(|typed| typed.expr));
+        let generated: Vec<_> = generated.into_iter().map(untyped).collect();
         let is_light = |expr: &SqlResult<Expr>| expr.as_ref().is_ok_and(Expr::is_light);
         let rules_are_light = checks.iter().all(|check| is_light(check.expr()))
             && computed_defaults.iter().chain(&generated).all(|(_, expr)| is_light(expr));
@@ -311,6 +345,7 @@ impl Table {
             checks,
             computed_defaults,
             generated,
+            stand_ins,
             rules_are_light,
             made_by,
             temporary: false,
@@ -354,6 +389,11 @@ impl Table {
         &self.definition.columns
     }
 
+    /// Those that have names.
+    pub fn named_columns(&self) -> &[Column] {
+        self.definition.named_columns()
+    }
+
     /// Its keys.
     pub fn keys(&self) -> &[Key] {
         &self.definition.keys
@@ -364,9 +404,18 @@ impl Table {
         self.definition.keys.first().filter(|key| key.primary).map(|_| 0)
     }
 
+    /// Columns that stand for expressions in what a statement asks, with these; several for one expression
+    /// where several keys are over it.
+    pub fn stand_ins(&self) -> impl Iterator<Item = (&[usize], &Expr)> {
+        self.stand_ins.iter().filter_map(|alike| {
+            let (_, expr) = self.generated.iter().find(|(at, _)| alike.first() == Some(at))?;
+            Some((alike.as_slice(), expr.as_ref().ok()?))
+        })
+    }
+
     /// Position of a column by its name in any case.
     pub fn column_position(&self, name: &str) -> Option<usize> {
-        self.definition.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))
+        self.definition.columns.iter().position(|column| column.goes_by(name))
     }
 
     /// Error 3105 if a column is generated: nothing but DEFAULT may be given to it.
@@ -466,6 +515,7 @@ mod tests {
             DefaultValue::Computed(Arc::new(parse_expression("concat(_utf8mb4'it''s',uuid())").unwrap())),
             DefaultValue::Generated(Arc::new(parse_expression("(`a` + 1)").unwrap()), false),
             DefaultValue::Generated(Arc::new(parse_expression("(`a` + 1)").unwrap()), true),
+            DefaultValue::KeyPart(Arc::new(parse_expression("lower(`a`)").unwrap())),
         ] {
             let mut written = definition(Vec::new());
             written.columns[0].default = default;

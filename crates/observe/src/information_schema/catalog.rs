@@ -163,7 +163,8 @@ pub fn partitions(db: &Catalog, session: &SessionState, sought: &Sought) -> Rows
 fn identifying(table: &Table) -> Option<&Key> {
     let whole = |key: &&Key| {
         let part_is_whole = |part: &turnstile_catalog::dictionary::table::Part| {
-            part.prefix.is_none() && !table.columns()[part.column].nullable
+            let column = &table.columns()[part.column];
+            part.prefix.is_none() && !column.nullable && !column.is_hidden()
         };
         key.unique && key.parts.iter().all(part_is_whole)
     };
@@ -257,7 +258,7 @@ pub fn columns(db: &Catalog, session: &SessionState, sought: &Sought) -> Rows {
     let mut rows = Vec::new();
     let rights = session.rights();
     for table in all_tables(db, session, sought) {
-        for (at, column) in table.columns().iter().enumerate() {
+        for (at, column) in table.named_columns().iter().enumerate() {
             if let Some(privileges) = column_privileges(&rights, &table, column) {
                 rows.push(column_row(&table, at, column, &privileges));
             }
@@ -381,7 +382,7 @@ fn statistics_of_table(table: &Arc<Table>, records: Option<u64>) -> Rows {
             text(&table.definition.schema),
             text(&key.name),
             count(nth + 1),
-            text(&column.name),
+            if column.is_hidden() { Value::Null } else { text(&column.name) },
             text(if part.descending { "D" } else { "A" }),
             cardinality(table, key, nth)
                 .or(records.filter(|records| distinct || *records <= 1))
@@ -393,7 +394,7 @@ fn statistics_of_table(table: &Arc<Table>, records: Option<u64>) -> Rows {
             text(""),
             text(&key.comment),
             text(if key.visible { "YES" } else { "NO" }),
-            Value::Null,
+            column.key_part().map_or(Value::Null, |expr| text(escaped_text(expr))),
         ])
     };
     each_part(std::slice::from_ref(table)).map(line).collect()
@@ -407,7 +408,8 @@ pub fn key_column_usage(db: &Catalog, session: &SessionState, sought: &Sought) -
         super::foreign_keys::key_column((table, &key.name), (column, nth), None)
     };
     let seen = |(table, key, nth): &(&Arc<Table>, &Key, usize)| {
-        key.unique && may_see_column(&rights, table, &table.columns()[key.parts[*nth].column].name)
+        let column = &table.columns()[key.parts[*nth].column];
+        key.unique && !column.is_hidden() && may_see_column(&rights, table, &column.name)
     };
     let mut rows: Rows = each_part(&tables).filter(seen).map(line).collect();
     rows.extend(super::foreign_keys::key_columns(&tables, &rights));

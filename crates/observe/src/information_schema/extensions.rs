@@ -42,7 +42,7 @@ pub(super) fn columns(db: &Catalog, session: &SessionState) -> Rows {
     let rights = session.rights();
     let mut rows = Vec::new();
     for table in all_tables(db, session, &Sought::ALL) {
-        for column in table.columns() {
+        for column in table.named_columns() {
             if super::catalog::column_privileges(&rights, &table, column).is_some() {
                 rows.push(bare([&*table.definition.schema, table.name(), &*column.name]));
             }

@@ -95,6 +95,8 @@ pub struct FactFinder<'a> {
     pub count: usize,
     /// Whether an expression can be computed before the table is read.
     pub is_known: &'a dyn Fn(&Expr) -> bool,
+    /// The column, counted from the first, that stands for an expression.
+    pub stand_in: &'a dyn Fn(&Expr) -> Option<usize>,
 }
 
 impl FactFinder<'_> {
@@ -105,7 +107,8 @@ impl FactFinder<'_> {
             {
                 Some(at - self.base)
             }
-            _ => None,
+            Expr::Column(_) | Expr::TimestampColumn(_) | Expr::Literal(_) | Expr::Parameter(_) => None,
+            _ => (self.stand_in)(expr),
         }
     }
 

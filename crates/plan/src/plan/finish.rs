@@ -16,13 +16,14 @@ use super::query::{
     Access, Costed, Filter, JoinStep, KeyRange, OrderKey, SelectPlan, Source, Subquery, TableSource,
     each_table,
 };
+use super::stand_in;
 use super::windows::WindowPlan;
 
 /// Completes a plan.
 pub fn finish(plan: &mut SelectPlan, context: &PlanContext<'_>) {
     let used = used_columns(plan);
     extreme_by_index(plan);
-    let order = wanted_order(plan);
+    let order = wanted_order(plan, context);
     let passes = plan.group.is_none() && plan.windows.is_empty();
     let limited = plan.limit.count.is_some() && passes && !plan.distinct;
     let wanted = limited.then(|| plan.limit.rows(context.eval));
@@ -44,13 +45,23 @@ pub fn finish(plan: &mut SelectPlan, context: &PlanContext<'_>) {
 }
 
 /// ORDER BY as it must come out of the first table: (tuple position, descending).
-fn wanted_order(plan: &SelectPlan) -> Option<Vec<(usize, bool)>> {
+fn wanted_order(plan: &SelectPlan, context: &PlanContext<'_>) -> Option<Vec<(usize, bool)>> {
     if plan.order.is_empty() || plan.group.is_some() || !plan.windows.is_empty() {
         return None;
     }
-    let column = |key: &OrderKey| match key.expr {
-        Expr::Column(at) | Expr::TimestampColumn(at) => Some((at, key.descending)),
+    let first = plan.steps.first().and_then(|step| match &step.source {
+        Source::Table(source) => Some((&source.table, step.base)),
         _ => None,
+    });
+    let column = |key: &OrderKey| match &key.expr {
+        Expr::Column(at) | Expr::TimestampColumn(at) => Some((*at, key.descending)),
+        expr => {
+            let (table, base) = first?;
+            let column = stand_in::column_for(table, base, expr, context.parameters)?;
+            let own = table.columns()[column].kind.collation();
+            let same = own.is_none_or(|collation| collation == key.collation);
+            same.then_some((base + column, key.descending))
+        }
     };
     plan.order.iter().map(column).collect()
 }

@@ -103,6 +103,13 @@ impl Parameters {
         }
     }
 
+    /// Notes that it depends on the values of literals what a plan is.
+    pub fn note_by_value(&self) {
+        if self.are_literals() && !self.in_place {
+            self.by_value.set(true);
+        }
+    }
+
     /// Whether a plan with them serves other values.
     pub fn decide_by_value(&self) -> bool {
         self.by_value.get()

@@ -31,7 +31,7 @@ use turnstile_values::types::ExprType;
 use super::uses::Uses;
 
 pub use outside::Outside;
-pub use table::{ScopeColumn, ScopeTable, column_flags};
+pub use table::{NO_NAME, ScopeColumn, ScopeTable, column_flags};
 
 /// What a name means.
 #[derive(Debug, Clone)]

@@ -23,6 +23,7 @@ use super::facts::{Fact, FactFinder};
 use super::from::{On, Pending, PendingKind};
 use super::query::{Filter, JoinStep, Source, TableSource};
 use super::scope::TableId;
+use super::stand_in;
 use order::{Placed, Sequence, Weights};
 use part::Part;
 
@@ -210,7 +211,7 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
     fn facts(&self, parts: &[Part], conditions: &[Condition]) -> Vec<Vec<Fact>> {
         let implied = implied::implied(self.block, conditions);
         let of = |part: &Part| {
-            let PendingKind::Table { nth, .. } = &part.kind else { return Vec::new() };
+            let PendingKind::Table { nth, table: stored, .. } = &part.kind else { return Vec::new() };
             let table = self.block.scope.table(*nth);
             let own = table.base..table.base + table.columns.len();
             let is_known = |expr: &Expr| {
@@ -218,7 +219,14 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
                     && self.block.subqueries_of(expr).is_empty()
                     && !expr.columns().iter().any(|at| own.contains(at))
             };
-            let finder = FactFinder { base: table.base, count: table.columns.len(), is_known: &is_known };
+            let parameters = self.block.context.parameters;
+            let stand_in = |expr: &Expr| stand_in::column_for_condition(stored, table.base, expr, parameters);
+            let finder = FactFinder {
+                base: table.base,
+                count: table.columns.len(),
+                is_known: &is_known,
+                stand_in: &stand_in,
+            };
             let mut facts = Vec::new();
             let asked = if part.left_join { part.on.as_slice() } else { conditions };
             let plain = asked.iter().filter(|one| one.filter.subqueries.is_empty());
@@ -227,6 +235,7 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
             if !part.left_join {
                 implied.iter().for_each(|one| finder.facts(one, &mut facts));
             }
+            stand_in::add_twins(stored, &mut facts);
             facts
         };
         parts.iter().map(of).collect()

@@ -17,6 +17,7 @@ use super::statement::Outcome;
 use crate::ast::{Explain, ExplainFormat, ExplainTarget, Statement};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::Expr;
+use crate::expression_text::expression_text;
 use crate::plan::change::InsertSource;
 use crate::plan::parameters::{Parameters, actual};
 use crate::plan::query::{
@@ -334,9 +335,13 @@ fn access_of(source: &TableSource, plan: &SelectPlan, alias: &str) -> (String, u
         false => ("Index", "Single-row index"),
     };
     let range = &source.access.ranges[0];
-    let names: Vec<&str> = source.access.key.map_or_else(Vec::new, |key| {
+    let names: Vec<String> = source.access.key.map_or_else(Vec::new, |key| {
         let columns = source.table.columns();
-        source.table.keys()[key].parts.iter().map(|part| &*columns[part.column].name).collect()
+        let name = |column: &crate::dictionary::Column| match column.key_part() {
+            Some(expr) => expression_text(expr).replace('`', ""),
+            None => column.name.to_string(),
+        };
+        source.table.keys()[key].parts.iter().map(|part| name(&columns[part.column])).collect()
     });
     let value = |operand: &crate::plan::query::Operand| match &operand.expr {
         Expr::Column(at) => column_at(&plan.steps, *at).map(|[_, alias, column]| format!("{alias}.{column}")),

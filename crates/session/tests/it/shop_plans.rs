@@ -209,3 +209,46 @@ fn a_kept_plan_is_made_anew_for_other_values() {
         assert!(few <= 30, "{few} rows locked");
     }
 }
+
+/// Mails by their lower case, orders by the year and by a sum, none of which is a column.
+#[test]
+fn keys_over_expressions_read_and_lock_few_rows() {
+    let engine = Engine::open_memory(Config::default()).unwrap();
+    let first = block_on(Database::open(engine.clone())).unwrap();
+    let mut shop = session(&first);
+    for text in [
+        "CREATE TABLE users (id INT PRIMARY KEY, mail VARCHAR(40), price INT, tax INT, UNIQUE ((LOWER(mail))), \
+         KEY ((price + tax)), KEY ((id + 1)))",
+        "INSERT INTO users WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 900) \
+         SELECT i, CONCAT('User', i, '@Shop'), i, i FROM n",
+    ] {
+        assert!(run(&mut shop, text).starts_with("ok"), "{text}");
+    }
+    let look = |shop: &mut Session, when: &str| {
+        // Texts that differ in their literals come to be a template at the second of them.
+        for nth in 100..106 {
+            for text in [
+                format!("SELECT id FROM users WHERE price + tax = {}", 2 * nth),
+                format!("SELECT id FROM users WHERE id + 1 = {nth}"),
+                format!("SELECT id FROM users WHERE LOWER(mail) = 'user{nth}@shop'"),
+                "SELECT id FROM users ORDER BY price + tax DESC LIMIT 1".into(),
+            ] {
+                let before = rows_read(shop);
+                let answer = run(shop, &text);
+                assert_eq!(answer.lines().count(), 1, "{when}: {text}: {answer}");
+                let read = rows_read(shop) - before;
+                assert!(read <= 4, "{when}: {text} reads {read} rows");
+            }
+            for text in [
+                format!("UPDATE users SET tax = 0 WHERE price + tax = {}", 2 * nth),
+                format!("DELETE FROM users WHERE LOWER(mail) = 'user{nth}@shop'"),
+            ] {
+                let locked = locked(shop, &text);
+                assert!(locked <= 5, "{when}: {text} locks {locked} rows");
+            }
+        }
+    };
+    look(&mut shop, "before a restart");
+    let second = block_on(Database::open(engine)).unwrap();
+    look(&mut session(&second), "after a restart");
+}

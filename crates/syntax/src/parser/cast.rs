@@ -34,6 +34,9 @@ impl Parser<'_> {
         let operand = Box::new(self.expression()?);
         self.expect(Keyword::As)?;
         let target = self.cast_type()?;
+        if self.token.kind == TokenKind::Identifier && self.span(self.token).eq_ignore_ascii_case(b"array") {
+            return Err(self.not_supported("keys over all values of a JSON array (CAST ... AS ... ARRAY)"));
+        }
         self.close()?;
         Ok(Expr::Cast { operand, target })
     }

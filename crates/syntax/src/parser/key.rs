@@ -72,7 +72,10 @@ impl Parser<'_> {
         let own_name = if self.at_name() { Some(self.name()?) } else { None };
         let mut options = KeyOptions::default();
         self.key_type(&mut options)?;
-        let parts = self.parenthesized_list(Self::key_part)?;
+        let parts = self.parenthesized_list(|parser| match parser.token.kind {
+            TokenKind::LeftParen if first == Keyword::Foreign => Err(parser.unexpected()),
+            _ => parser.key_part(),
+        })?;
         if first != Keyword::Foreign && first != Keyword::Fulltext {
             self.key_options(&mut options)?;
             if options.parser.is_some() {

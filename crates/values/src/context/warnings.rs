@@ -121,6 +121,15 @@ impl Warnings {
         (count, u64::from(self.errors_before.load(Ordering::Relaxed)))
     }
 
+    /// Tells lines in other words that were given after so many; `words` has none for what stays as it is.
+    pub fn restate(&self, after: u16, words: &dyn Fn(&SqlError) -> Option<SqlError>) {
+        for warning in self.list.lock().iter_mut().skip(usize::from(after)) {
+            if let Some(error) = words(&warning.error) {
+                warning.error = error;
+            }
+        }
+    }
+
     /// Number of errors raised, kept or not.
     pub fn errors(&self) -> u64 {
         u64::from(self.errors.load(Ordering::Relaxed))

@@ -40,6 +40,12 @@ pub enum ErrorKind {
     Null,
     /// A text that a column has no room for.
     TooLong,
+    /// A value that is cut, or read as far as it makes sense.
+    Truncated,
+    /// A value that a column's type does not reach.
+    OutOfColumn,
+    /// A document's value that is no number or moment where one is wanted.
+    JsonValue,
     /// A scalar subquery has more than one row: an error only where its value is used.
     SubqueryRows,
     /// A CHECK constraint is false: IGNORE makes a warning of it.
@@ -100,6 +106,9 @@ impl SqlError {
             1690 => ErrorKind::OutOfRange,
             1048 => ErrorKind::Null,
             1406 => ErrorKind::TooLong,
+            1265 | 1292 | 1366 => ErrorKind::Truncated,
+            1264 => ErrorKind::OutOfColumn,
+            3156 => ErrorKind::JsonValue,
             1242 => ErrorKind::SubqueryRows,
             1369 | 3819 => ErrorKind::BrokenCheck,
             1216 | 1217 | 1451 | 1452 => ErrorKind::BrokenForeignKey,

@@ -145,6 +145,10 @@ impl Column {
                 row.text(&expression_text(expr));
                 row.bool(*stored);
             }
+            DefaultValue::KeyPart(expr) => {
+                row.u8(5);
+                row.text(&expression_text(expr));
+            }
         }
         row.0.extend(self.on_update.map_or([0, 0], |digits| [1, digits]));
         row.bool(self.auto_increment);
@@ -166,6 +170,7 @@ impl Column {
                 let expr = parse_expression(row.text()?).ok_or(Damaged)?;
                 DefaultValue::Generated(Arc::new(expr), row.bool()?)
             }
+            5 => DefaultValue::KeyPart(Arc::new(parse_expression(row.text()?).ok_or(Damaged)?)),
             _ => return Err(Damaged),
         };
         let (updates, digits) = (row.bool()?, row.u8()?);

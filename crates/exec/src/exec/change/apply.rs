@@ -9,13 +9,15 @@ use super::foreign_key::{Images, is_broken};
 use crate::exec::Exec;
 use crate::exec::change::{counters, foreign_key};
 use crate::exec::tail::TupleRow;
+use turnstile_catalog::definition::functional;
 use turnstile_catalog::dictionary::check::{is_broken_check, verify};
 use turnstile_catalog::dictionary::{DefaultValue, Key, Table};
 use turnstile_catalog::row_codec::RowView;
 use turnstile_expr::expr::{EvalContext, Expr, Row, WarningLevel};
 use turnstile_plan::plan::foreign_key::ForeignPlan;
+use turnstile_values::context::EvalSettings;
 use turnstile_values::datetime::{DateTime, Time};
-use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::error::{ErrorKind, SqlError, SqlResult};
 use turnstile_values::types::ColumnType;
 use turnstile_values::value::{StoreContext, Value, column_text, store, zero_of};
 
@@ -92,7 +94,9 @@ impl Storing<'_> {
             DefaultValue::Value(value) => Ok(value.clone()),
             DefaultValue::Now(digits) => self.now(table, column, *digits),
             // Computed when the rest of the row is there.
-            DefaultValue::Computed(_) | DefaultValue::Generated(..) => Ok(Value::Null),
+            DefaultValue::Computed(_) | DefaultValue::Generated(..) | DefaultValue::KeyPart(_) => {
+                Ok(Value::Null)
+            }
             DefaultValue::None if definition.nullable => Ok(Value::Null),
             // What asks for a number.
             DefaultValue::None if table.auto_column == Some(column) => {
@@ -151,18 +155,47 @@ impl Storing<'_> {
     pub fn generate(&self, table: &Table, row: &mut [Value]) -> SqlResult<()> {
         for (column, expr) in &table.generated {
             let expr = expr.as_ref().map_err(Clone::clone)?;
-            let value = expr.eval(&TupleRow(row), self.eval)?;
-            row[*column] = self.store(table, *column, &value)?;
+            row[*column] = self.generated(table, *column, expr, &TupleRow(row))?;
         }
         Ok(())
+    }
+
+    /// The value of one of the generated columns. What is wrong with that of a hidden one is told of its key.
+    pub fn generated(&self, table: &Table, column: usize, expr: &Expr, row: &dyn Row) -> SqlResult<Value> {
+        let work = |eval: &EvalContext<'_>| self.store(table, column, &expr.eval(row, eval)?);
+        if !table.columns()[column].is_hidden() {
+            return work(self.eval);
+        }
+        let told = self.eval.warnings.count();
+        let strictly = |strict_change: bool| EvalContext {
+            settings: EvalSettings { strict_change, ..self.eval.settings },
+            ..*self.eval
+        };
+        let value = match work(&strictly(self.strict)) {
+            // A document may hold anything; that it is cast in vain is no fault of the row's.
+            Err(error) if error.kind() == ErrorKind::JsonValue => work(&strictly(false)),
+            value => value,
+        };
+        let key = functional::key_of(&table.definition, column);
+        let words = |error: &SqlError| match error.kind() {
+            ErrorKind::Truncated => Some(SqlError::functional_value_truncated(key, self.row)),
+            ErrorKind::TooLong => Some(SqlError::functional_value_too_long(key)),
+            ErrorKind::OutOfColumn => Some(SqlError::functional_value_out_of_range(key, self.row)),
+            ErrorKind::JsonValue => Some(SqlError::functional_json_is_no_number(key)),
+            _ => None,
+        };
+        if self.eval.warnings.count() > told {
+            self.eval.warnings.restate(told, &words);
+        }
+        value.map_err(|error| words(&error).unwrap_or(error))
     }
 
     /// Adds to the changes of a row what they make of its generated columns.
     pub fn regenerate(&self, table: &Table, view: &RowView<'_>, changes: &mut Changes) -> SqlResult<()> {
         for (column, expr) in &table.generated {
             let expr = expr.as_ref().map_err(Clone::clone)?;
-            let value = expr.eval(&Assigning { view, base: 0, rest: &[], changes }, self.eval)?;
-            let value = self.store(table, *column, &value)?;
+            let value =
+                self.generated(table, *column, expr, &Assigning { view, base: 0, rest: &[], changes })?;
             if view.get(*column) != value {
                 changes.push((*column, value));
             }

@@ -12,7 +12,7 @@ use turnstile_values::error::{SqlError, SqlResult};
 use turnstile_values::types::ColumnType;
 
 use super::super::block::{Block, PlanContext};
-use super::super::scope::ScopeTable;
+use super::super::scope::{NO_NAME, ScopeTable};
 use super::super::{foreign_key, insert_select};
 use super::through::Places;
 use super::{InsertPlan, InsertSource, assigned_value, assignments, assigns_lightly, target_table, through};
@@ -118,8 +118,7 @@ fn named(mut table: ScopeTable, names: Option<&ViewNames>) -> ScopeTable {
     (table.schema, table.name, table.stored) = (names.schema.clone(), names.name.clone(), None);
     for (column, name) in table.columns.iter_mut().zip(&names.columns) {
         column.hidden = name.is_none();
-        // No name has this character: a text ends there.
-        column.name = name.clone().unwrap_or_else(|| "\0".into());
+        column.name = name.clone().unwrap_or_else(|| NO_NAME.into());
     }
     table.row_id = None;
     table

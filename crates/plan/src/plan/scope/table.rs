@@ -68,11 +68,17 @@ pub struct ScopeTable {
     pub optional: bool,
 }
 
+/// What a column is called that no name means: none has this character, for a text ends there.
+pub const NO_NAME: &str = "\0";
+
 /// The column that `_rowid` means: the integer that is alone in the primary key, or without one in a unique
 /// key.
 fn row_id(table: &Table) -> Option<usize> {
     let alone = |key: &turnstile_catalog::dictionary::Key| match key.parts.as_slice() {
-        [part] if table.columns()[part.column].kind.is_integer() => Some(part.column),
+        [part] => {
+            let column = &table.columns()[part.column];
+            (column.kind.is_integer() && !column.is_hidden()).then_some(part.column)
+        }
         _ => None,
     };
     match table.primary() {
@@ -90,7 +96,7 @@ impl ScopeTable {
     /// A base table at a tuple position.
     pub fn of(table: &Arc<Table>, alias: &str, base: usize) -> ScopeTable {
         let columns = table.columns().iter().enumerate().map(|(at, column)| ScopeColumn {
-            name: column.name.clone(),
+            name: if column.is_hidden() { NO_NAME.into() } else { column.name.clone() },
             kind: column.kind.clone(),
             nullable: column.nullable,
             traits: Traits::of(&column.kind),

@@ -259,6 +259,7 @@ fn work_out(
     faults.before(Phase::Engine)?;
     statement::with_eval(session, &[], |eval| work.fit_keys(eval))?;
     statement::with_eval(session, &[], |eval| work.add_keys(&actions, eval))?;
+    definition::functional::settle(&mut work.definition)?;
     definition::check_automatic(&work.definition)?;
     let written = work.foreign.clone();
     work.known = work.definition.foreign_keys.len();
@@ -266,7 +267,7 @@ fn work_out(
     definition::check::against_actions(&work.definition)?;
     foreign_key::fit_parents(session, &mut work.definition, work.known, &table.definition.foreign_keys)?;
     definition::generated::check_keys(&work.definition)?;
-    definition::limit::row_width(&work.definition.columns)?;
+    definition::limit::row_width(work.definition.named_columns())?;
     std::mem::take(&mut work.late).first(&work.definition.columns).map_or(Ok(()), Err)?;
     let children = match table.temporary {
         true => Vec::new(),

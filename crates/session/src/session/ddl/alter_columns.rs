@@ -125,12 +125,12 @@ impl<'a> ColumnPlan<'a> {
 }
 
 fn is_computed(column: &Column) -> bool {
-    matches!(column.default, DefaultValue::Computed(_) | DefaultValue::Generated(..))
+    matches!(column.default, DefaultValue::Computed(_)) || column.generation().is_some()
 }
 
 fn reads(column: &Column, name: &str) -> bool {
     match &column.default {
-        DefaultValue::Computed(expr) | DefaultValue::Generated(expr, _) => {
+        DefaultValue::Computed(expr) | DefaultValue::Generated(expr, _) | DefaultValue::KeyPart(expr) => {
             columns_of(expr).iter().any(|read| read.eq_ignore_ascii_case(name))
         }
         _ => false,
@@ -185,6 +185,9 @@ impl Alteration {
             None => &self.definition.columns[at].name,
         };
         let follow = |part: usize| {
+            if old[part].is_hidden() {
+                return self.origins.iter().position(|origin| *origin == Some(part));
+            }
             let name = &old[part].name;
             (0..self.origins.len()).find(|at| named_before(*at).eq_ignore_ascii_case(name))
         };

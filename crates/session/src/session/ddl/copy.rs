@@ -14,6 +14,7 @@ use crate::dictionary::{Column, DefaultValue, Table};
 use crate::error::{ErrorKind, SqlError, SqlResult};
 use crate::exec::change::apply::{Storing, duplicate_entry};
 use crate::exec::tail::TupleRow;
+use crate::expr::{EvalContext, Warnings};
 use crate::row_codec::RowView;
 use crate::session::statement;
 use crate::types::ColumnType;
@@ -189,7 +190,15 @@ fn convert(
                 values[*column] = storing.default_in(new, *column, &TupleRow(&values))?;
             }
         }
-        storing.generate(new, &mut values)?;
+        let quiet = Warnings::default();
+        let unheard = EvalContext { settings: eval.settings, warnings: &quiet, ..*eval };
+        for (column, expr) in &new.generated {
+            // Nobody is told again of a value that was no error when its row came.
+            let kept = new.columns()[*column].is_hidden() && !matches!(origins[*column], Origin::Default);
+            let storing = if kept { Storing { eval: &unheard, strict: false, row } } else { storing };
+            let expr = expr.as_ref().map_err(Clone::clone)?;
+            values[*column] = storing.generated(new, *column, expr, &TupleRow(&values))?;
+        }
         verify(&new.checks, &TupleRow(&values), eval)?;
         Ok(values)
     })

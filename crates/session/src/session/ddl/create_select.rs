@@ -109,11 +109,11 @@ fn plan_creation(
     faults.end()?;
     ddl::check_is_identified(session, &definition)?;
     ddl::make_trees(session, &mut definition, create.temporary)?;
-    let width = definition.columns.len();
+    let (width, shown) = (definition.columns.len(), definition.named_columns().len());
     let counters = Counters::fresh();
     let table = Table::new(definition.clone(), Arc::default(), counters.clone());
     let table = if create.temporary { table.temporary() } else { table };
-    let targets: Vec<usize> = (width - source.columns().len()..width).collect();
+    let targets: Vec<usize> = (shown - source.columns().len()..shown).collect();
     targets.iter().try_for_each(|column| table.check_takes_value(*column))?;
     let plan = InsertPlan {
         table: Arc::new(table),

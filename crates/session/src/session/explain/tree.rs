@@ -328,7 +328,7 @@ fn limited(node: Node, limit: &LimitPlan, done: Option<Done>) -> Node {
 }
 
 /// Literals of a key's first parts, and columns that give them, in MySQL's words.
-pub(super) fn looked_up(names: &[&str], values: &[Option<String>]) -> String {
+pub(super) fn looked_up(names: &[String], values: &[Option<String>]) -> String {
     let pairs = names.iter().zip(values).map(|(name, value)| Some(format!("{name} = {}", value.as_ref()?)));
     match pairs.collect::<Option<Vec<_>>>() {
         Some(pairs) if !pairs.is_empty() => format!(" ({})", pairs.join(", ")),

@@ -122,7 +122,7 @@ pub(super) fn columns(session: &Session, full: bool, name: &TableName) -> SqlRes
     }
     let found = find_table(session, name)?;
     let rights = session.state.rights();
-    for (at, column) in found.columns().iter().enumerate() {
+    for (at, column) in found.named_columns().iter().enumerate() {
         let Some(privileges) = catalog::column_privileges(&rights, &found, column) else { continue };
         let line = [
             text(&column.name),

@@ -17,6 +17,11 @@ pub struct Placed {
     pub(super) null: bool,
 }
 
+/// Whether the key is still there that a hidden column was made for.
+fn has_key(definition: &Definition, hidden: usize) -> bool {
+    definition.keys.iter().any(|key| key.parts.iter().any(|part| part.column == hidden))
+}
+
 impl<'a> ColumnPlan<'a> {
     /// The new table's columns.
     pub fn place(mut self, work: &mut Alteration, eval: &EvalContext<'_>) -> SqlResult<Vec<Placed>> {
@@ -24,6 +29,13 @@ impl<'a> ColumnPlan<'a> {
         let mut placed: Vec<Placed> = Vec::with_capacity(old.len() + self.written.len());
         for (at, before) in old.iter().enumerate() {
             let same = |name: &str| name.eq_ignore_ascii_case(&before.name);
+            if before.is_hidden() {
+                if has_key(&work.definition, at) {
+                    self.refuse_drop_of_hidden(&before.name)?;
+                    placed.push(Placed { column: before.clone(), origin: Some(at), null: false });
+                }
+                continue;
+            }
             if let Some(drop) = self.drops.iter_mut().find(|(name, found)| !found && same(name)) {
                 drop.1 = true;
                 self.keep_readers(&work.definition, at)?;
@@ -63,7 +75,7 @@ impl<'a> ColumnPlan<'a> {
         if let Some((name, ..)) = self.changes.iter().find(|(_, _, found)| !found) {
             return Err(unknown(name));
         }
-        if placed.is_empty() {
+        if placed.iter().all(|new| new.column.is_hidden()) {
             return Err(SqlError::cannot_remove_all_fields());
         }
         let missing = self.drops.iter().find(|(_, found)| !found).map(|(name, _)| Box::from(*name));
@@ -78,10 +90,10 @@ impl<'a> ColumnPlan<'a> {
                 return Err(unknown(name));
             }
             let at = match one.position {
-                None => placed.len(),
+                None => placed.iter().take_while(|new| !new.column.is_hidden()).count(),
                 Some(ColumnPosition::First) => 0,
                 Some(ColumnPosition::After(name)) => {
-                    let found = placed.iter().position(|new| new.column.name.eq_ignore_ascii_case(name));
+                    let found = placed.iter().position(|new| new.column.goes_by(name));
                     found.ok_or_else(|| unknown(name))? + 1
                 }
             };
@@ -90,11 +102,25 @@ impl<'a> ColumnPlan<'a> {
         Ok(())
     }
 
-    /// Errors 3108 and 3766 for a column that goes or gets another name while a column that stays as it is
-    /// reads it.
+    /// Error 3755 for a hidden column that is to be dropped without its key.
+    fn refuse_drop_of_hidden(&self, name: &str) -> SqlResult<()> {
+        match self.drops.iter().any(|(dropped, _)| dropped.eq_ignore_ascii_case(name)) {
+            true => Err(SqlError::functional_column(name)),
+            false => Ok(()),
+        }
+    }
+
+    /// Errors 3108, 3766 and 3837 for a column that goes or gets another name while a column that stays as
+    /// it is, or a key over an expression, reads it.
     pub(super) fn keep_readers(&self, old: &Definition, at: usize) -> SqlResult<()> {
         let name = &old.columns[at].name;
-        for (_, reader) in old.columns.iter().enumerate().filter(|(nth, _)| *nth != at) {
+        for (nth, reader) in old.columns.iter().enumerate().filter(|(nth, _)| *nth != at) {
+            if reader.is_hidden() {
+                if has_key(old, nth) && reads(reader, name) {
+                    return Err(SqlError::functional_dependency(&**name));
+                }
+                continue;
+            }
             let same = |other: &str| other.eq_ignore_ascii_case(&reader.name);
             if !is_computed(reader)
                 || self.drops.iter().any(|(name, _)| same(name))

@@ -96,6 +96,8 @@ impl Alteration {
         let is_foreign = |key: &&KeyDef| matches!(key.kind, KeyKind::Foreign(_));
         self.foreign = written.iter().filter(is_foreign).cloned().collect();
         new_keys::add_keys(&mut self.definition, &written, &|_| Ok(()), eval)?;
+        // Hidden columns have come behind the others.
+        self.origins.resize(self.definition.columns.len(), None);
         let Some(primary) = self.definition.keys.iter().find(|key| key.primary).cloned() else {
             return Ok(());
         };
