@@ -149,14 +149,19 @@ pub fn order_keys(
         let expr = order_key(block, &item.expr, items)?;
         let before = block.aggregates.len();
         block.settle(&[&item.expr], ParameterKind::Text);
-        let mut typed = turnstile_expr::functions::as_sorted(block.bind(&expr, "order clause")?);
         let listed = items.iter().position(|one| one.expr == expr && expr != item.expr);
+        // A sub-query of the list is not run a second time to sort by it.
+        let is_query = matches!(value_of(&expr), ast::Expr::Subquery(_));
+        let known =
+            listed.and_then(|at| bound.get(at)).filter(|one| is_query && matches!(one.expr, Expr::Column(_)));
+        let key = known.map_or_else(|| block.bind(&expr, "order clause"), |one| Ok(one.clone()))?;
+        let mut typed = turnstile_expr::functions::as_sorted(key);
         if let Some(listed) = listed.and_then(|at| bound.get_mut(at)).filter(|_| varying::varies(&expr)) {
             block.place_item(listed, &expr);
             typed = listed.clone();
         }
         // What a sub-query gives is a text, too.
-        if matches!(value_of(&expr), ast::Expr::Subquery(_)) || rollup::meaning(block, &expr).is_some() {
+        if is_query || rollup::meaning(block, &expr).is_some() {
             typed = rollup::shown(typed);
         }
         if before == 0 && block.group_keys.is_empty() && !block.aggregates.is_empty() {
