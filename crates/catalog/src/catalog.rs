@@ -23,10 +23,11 @@ use crate::statistics::StatisticsKeeper;
 use crate::thread_pool::ThreadPoolView;
 use crate::user_locks::UserLocks;
 use crate::variables::Globals;
+use turnstile_sys::temporary_file::TemporaryFolder;
 use turnstile_values::collation::Collation;
 use turnstile_values::error::{SqlError, SqlResult};
 use turnstile_values::memory::ServerMemory;
-use turnstile_values::value::Value;
+use turnstile_values::value::{Value, to_text};
 
 mod applied;
 mod saved;
@@ -64,6 +65,8 @@ pub struct Catalog {
     registry: Registry,
     globals: Globals,
     memory: Arc<ServerMemory>,
+    /// `tmpdir`
+    temporary: Arc<TemporaryFolder>,
     thread_pool: OnceLock<Arc<dyn ThreadPoolView>>,
     shutdown: OnceLock<Box<dyn Fn() + Send + Sync>>,
     statistics: StatisticsKeeper,
@@ -77,6 +80,10 @@ fn put_schema(dictionary: &Dictionary, name: &[u8], row: &[u8]) -> Result<(), en
     let name = std::str::from_utf8(name).map_err(|_| encoding::Damaged)?;
     dictionary.put_schema(name, encoding::Reader::new(row, 1)?.collation()?);
     Ok(())
+}
+
+fn temporary_folder(globals: &Globals) -> Arc<TemporaryFolder> {
+    Arc::new(TemporaryFolder::new(&*to_text(&globals.named("tmpdir"))))
 }
 
 /// Gives a table what was known of it when it was last looked at; true if nobody can use that. What was
@@ -188,6 +195,7 @@ impl Catalog {
             user_locks: Arc::default(),
             accounts,
             registry: Registry::default(),
+            temporary: temporary_folder(&globals),
             globals,
             memory: Arc::default(),
             thread_pool: OnceLock::new(),
@@ -269,6 +277,11 @@ impl Catalog {
     /// Names that statements are giving.
     pub fn names(&self) -> &NameLocks {
         &self.names
+    }
+
+    /// Where statements put rows that are too many for their memory.
+    pub fn temporary(&self) -> &Arc<TemporaryFolder> {
+        &self.temporary
     }
 
     /// Statistics of tables.

@@ -39,6 +39,7 @@ pub mod scan;
 mod select;
 mod sort;
 mod source;
+mod spill;
 mod subquery;
 pub mod tail;
 mod union;

@@ -98,7 +98,6 @@ const NOT_HERE: &[&str] = &[
     "Connection_errors_select",
     "Connection_errors_tcpwrap",
     "Select_range_check",
-    "Sort_merge_passes",
 ];
 
 /// All counters, by name; of those that sessions have, the values of `session`, or else the server's.
@@ -155,6 +154,7 @@ fn of_sessions(counts: &Totals, all: &mut Vec<(&'static str, u64)>) {
         ("Select_range", counts.ranges),
         ("Select_scan", counts.scans),
         ("Slow_queries", counts.slow_queries),
+        ("Sort_merge_passes", counts.sort_merges),
         ("Sort_range", counts.range_sorts),
         ("Sort_rows", counts.sorted_rows),
         ("Sort_scan", counts.scan_sorts),

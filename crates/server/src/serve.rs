@@ -86,6 +86,8 @@ fn run(globals: Globals, initialize_only: bool, begin: Instant) -> Result<(), Fa
     };
     let engine = Engine::open(disk, config)?;
     let database = block_on(Database::open_with(engine.clone(), globals))?;
+    let temporary = database.temporary();
+    temporary.check().map_err(|error| format!("tmpdir '{}': {error}", temporary.path().display()))?;
     database.deadlocks().set_log(Box::new(log::deadlock));
     let globals = database.globals();
     if initialize_only {

@@ -22,5 +22,6 @@ pub mod rng;
 pub mod swap_buffer;
 pub mod sync;
 pub mod task_cell;
+pub mod temporary_file;
 pub mod timer;
 pub mod trail;

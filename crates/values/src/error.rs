@@ -61,6 +61,9 @@ macro_rules! errors {
 }
 
 errors! {
+    cannot_make_file(file, errno, why) = 1 b"HY000" "Can't create/write to file '{file}' (OS errno {errno} - {why})";
+    cannot_read_file(file, errno, why) = 2 b"HY000" "Error reading file '{file}' (OS errno {errno} - {why})";
+    cannot_write_file(file, errno, why) = 3 b"HY000" "Error writing file '{file}' (OS errno {errno} - {why})";
     cannot_create_table(table, why) = 1005 b"HY000" "Can't create table '{table}' ({why})";
     database_exists(database) = 1007 b"HY000" "Can't create database '{database}'; database exists";
     cannot_drop_missing_database(database) = 1008 b"HY000" "Can't drop database '{database}'; database doesn't exist";

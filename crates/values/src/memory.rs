@@ -207,6 +207,17 @@ impl Charge {
         Charge { account: account.cloned(), bytes: 0, pending: 0 }
     }
 
+    /// A charge on the same account, for another buffer.
+    pub fn another(&self) -> Charge {
+        Charge::on(self.account.as_ref())
+    }
+
+    /// Bytes that the buffer takes.
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        self.bytes + self.pending
+    }
+
     /// The buffer is about to grow by so many bytes.
     #[inline]
     pub fn add(&mut self, bytes: usize) -> SqlResult<()> {

@@ -102,6 +102,8 @@ numbers! {
     range_sorts
     /// Queries that sort what they found otherwise.
     scan_sorts
+    /// Groups of sorted runs that were merged.
+    sort_merges
     /// Rows that sorting gave.
     sorted_rows
     /// Statements with tables, and transactions with such statements, that were committed.

@@ -167,6 +167,7 @@ that arrive together share one sync of the log without any setting.",
         text: "Where things are and what is listened to. An option file has these in its group `[mysqld]`, `[server]` or `[turnstile]`.",
         names: &[
             "datadir",
+            "tmpdir",
             "port",
             "bind_address",
             "socket",

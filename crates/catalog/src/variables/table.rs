@@ -316,7 +316,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "slow_query_log" Global admin Kind::Bool, "OFF", live("observe/src/query_log.rs"), "Write statements that took longer than long_query_time to slow_query_log_file, when they end, waits included. Lock_time is not measured and 0, rows examined are not told.";
     "slow_query_log_file" Global admin Kind::Text, "turnstile-slow.log", live("observe/src/query_log.rs"), "File of the slow query log, relative to datadir, where its name must end in .log.";
     "socket" Global admin Kind::Text, "", start("server/src/serve.rs"), "Path of the Unix socket.";
-    "sort_buffer_size" Both own uint(32768, u64::MAX), "262144", inert, "No effect.";
+    "sort_buffer_size" Both own uint(32768, u64::MAX), "262144", live("catalog/src/variables/settings.rs"), "Bytes of memory that the rows of a sort may take; what is more goes to a file in tmpdir, in sorted runs that are merged. Rows in memory take several times what MySQL's packed ones do, so fewer than 4 MiB of them are never worth a file here: values below that mean 4 MiB. Nor may it be more than an eighth of connection_memory_limit.";
     "sql_auto_is_null" Both own Kind::Bool, "OFF", live("catalog/src/variables/settings.rs"), "WHERE column IS NULL finds the row last inserted, if the column is AUTO_INCREMENT and the table the only one of the query.";
     "sql_big_selects" Both own Kind::Bool, "ON", inert, "No effect.";
     "sql_buffer_result" Both own Kind::Bool, "OFF", inert, "No effect.";
@@ -355,7 +355,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "timestamp" Session own Kind::Double { min: 0.0, max: 4102444800.0 }, "0", live("catalog/src/variables/settings.rs"), "What NOW() starts from; 0 for the clock.";
     "tls_version" Global admin Kind::Text, "TLSv1.2,TLSv1.3", start("server/src/serve.rs"), "TLS versions that are spoken: TLSv1.2, TLSv1.3 or both; empty for no TLS.";
     "tmp_table_size" Both own uint(1024, u64::MAX), "16777216", inert, "No effect.";
-    "tmpdir" Global admin Kind::Text, "/tmp", fixed, "Reported only.";
+    "tmpdir" Global admin Kind::Text, "/tmp", start("catalog/src/catalog.rs"), "Folder where statements put rows that are too many for their memory, an absolute path. The server does not start where it cannot make files there. They have no names and are gone with their statement, or with the server, however it ends; one that finds no space there ends with error 3.";
     "transaction_alloc_block_size" Both own uint(1024, 131072), "8192", inert, "No effect.";
     "transaction_isolation" Both own Kind::Enum(ISOLATION_LEVELS), "REPEATABLE-READ", live("catalog/src/variables/settings.rs"), "Isolation of new transactions.";
     "transaction_prealloc_size" Both own uint(1024, 131072), "4096", inert, "No effect.";

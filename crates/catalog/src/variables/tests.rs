@@ -68,7 +68,7 @@ fn options_take_what_is_so_and_say_what_is_not() {
     assert_eq!(configure("log_bin", "ON"), Err(1231));
     assert_eq!(configure("innodb_doublewrite", "OFF"), Ok(Configured::NotTaken));
     assert_eq!(globals.named("innodb_doublewrite"), Value::text("ON"));
-    assert_eq!(configure("sort_buffer_size", "1M"), Ok(Configured::WithoutEffect));
+    assert_eq!(configure("read_buffer_size", "1M"), Ok(Configured::WithoutEffect));
     assert_eq!(configure("max_connections", "0"), Ok(Configured::Cut));
     assert_eq!(configure("max_connections", "7"), Ok(Configured::Taken));
 }

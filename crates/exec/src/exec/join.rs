@@ -130,6 +130,9 @@ pub(super) async fn emit(
         }
         End::Tail(tail) => {
             flush(exec, tail).await?;
+            if tail.is_over() {
+                trim(exec, tail).await?;
+            }
             run_subqueries(exec, plan, &plan.item_subqueries, tuple).await?;
             if !holds(exec, plan, &plan.having, tuple).await? {
                 return Ok(Visit::Continue);

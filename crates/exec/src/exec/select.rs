@@ -18,6 +18,8 @@ use super::failed::refuse_failed_conditions;
 use super::join::{End, emit, flush, holds, passes, project, run_step, run_subqueries};
 use super::measure::{self, Part, Timed, Untimed, Watch};
 use super::scan::{Fields, TableScan};
+use super::sort::external::External;
+use super::spill::limits::kept_bytes_max;
 use super::tail::{Kept, RowOut, Tail, TupleRow};
 use super::values::values;
 use super::{Exec, blank};
@@ -167,11 +169,32 @@ pub(super) async fn trim(exec: &mut Exec<'_>, tail: &mut Tail<'_, '_>) -> SqlRes
             if nth < wanted { tail.put_held(row) } else { tail.forget_held(row) }
         }
     }
+    if tail.is_over() { Box::pin(spill_held(exec, tail)).await } else { Ok(()) }
+}
+
+/// What is held back goes to a file if it is more than a sort may have in memory.
+async fn spill_held(exec: &mut Exec<'_>, tail: &mut Tail<'_, '_>) -> SqlResult<()> {
+    let most = kept_bytes_max(exec, |settings| settings.sort_buffer_size);
+    if !tail.may_hold(most) {
+        return Ok(());
+    }
+    if tail.external().is_none() {
+        let external = External::new(exec, &tail.plan.order, tail.wanted(), most)?;
+        *tail.external() = Some(Box::new(external));
+    }
+    let (held, order) = (tail.take_held(), &tail.plan.order);
+    if let Some(external) = tail.external() {
+        external.put(exec, held, order).await?;
+    }
+    tail.forget_all_held();
     Ok(())
 }
 
 /// Delivers what was held back for sorting.
 async fn finish(exec: &mut Exec<'_>, tail: &mut Tail<'_, '_>) -> SqlResult<()> {
+    if let Some(external) = tail.external().take() {
+        return Box::pin(finish_spilled(exec, tail, external)).await;
+    }
     if tail.sorts() {
         let (held, wanted) = (tail.take_held(), tail.wanted());
         exec.session.entry.counts.sorted(held.len(), wanted);
@@ -182,6 +205,28 @@ async fn finish(exec: &mut Exec<'_>, tail: &mut Tail<'_, '_>) -> SqlResult<()> {
             }
             flush(exec, tail).await?;
         }
+    }
+    flush(exec, tail).await
+}
+
+/// Delivers what was held back where a part of it is in a file.
+async fn finish_spilled(
+    exec: &mut Exec<'_>,
+    tail: &mut Tail<'_, '_>,
+    mut external: Box<External>,
+) -> SqlResult<()> {
+    let (held, wanted) = (tail.take_held(), tail.wanted());
+    external.put(exec, held, &tail.plan.order).await?;
+    tail.forget_all_held();
+    let rows = usize::try_from(external.rows()).unwrap_or(usize::MAX);
+    exec.session.entry.counts.sorted(rows, wanted);
+    let mut merge = external.merge(exec).await?;
+    while let Some((_, items)) = merge.next(exec.eval)? {
+        exec.pace().await?;
+        if tail.deliver_sorted(items)? == Visit::Stop {
+            break;
+        }
+        flush(exec, tail).await?;
     }
     flush(exec, tail).await
 }

@@ -5,6 +5,7 @@
 //!
 //! Each of many rows has the first bytes of its keys beside it as numbers ([`prefix`]).
 
+pub(super) mod external;
 mod prefix;
 
 use std::cmp::Ordering;

@@ -6,6 +6,7 @@ use turnstile_engine::Visit;
 
 use super::aggregate::Accumulator;
 use super::key_index::{KEY_OVERHEAD, KeyIndex};
+use super::sort::external::External;
 use super::{blank, hash_key, order, rollup};
 use turnstile_expr::expr::{EvalContext, Expr, NoRow, Row, Warnings};
 use turnstile_plan::plan::query::{GroupPlan, LimitPlan, OrderKey, SelectPlan};
@@ -227,7 +228,16 @@ pub struct Tail<'p, 'o> {
     pub found: u64,
     items: Vec<Value>,
     charge: Charge,
+    /// What `sorted` holds.
+    held: Charge,
+    /// See [`Tail::is_over`].
+    held_max: u64,
+    /// Sorted rows in a file, of those that were held back first.
+    external: Option<Box<External>>,
 }
+
+/// Fewer bytes of rows are held back without a look at what the session allows: no buffer is smaller.
+const HELD_UNASKED_BYTES: u64 = 32 << 10;
 
 impl<'p, 'o> Tail<'p, 'o> {
     /// For one run of a plan; `blank`: the tuple before the first row, for a block with aggregates and no
@@ -251,9 +261,26 @@ impl<'p, 'o> Tail<'p, 'o> {
         });
         let seen = plan.distinct.then(KeyIndex::default);
         let (sorted, key, items) = (Blocks::new(), Vec::new(), Vec::with_capacity(plan.items.len()));
-        let charge = context.charge();
+        let (charge, held) = (context.charge(), context.charge());
         let windowed = (!plan.windows.is_empty()).then(Blocks::new);
-        Ok(Tail { plan, out, grouping, sorted, windowed, seen, key, left, skip, found: 0, items, charge })
+        let (held_max, external) = (HELD_UNASKED_BYTES, None);
+        Ok(Tail {
+            plan,
+            out,
+            grouping,
+            sorted,
+            windowed,
+            seen,
+            key,
+            left,
+            skip,
+            found: 0,
+            items,
+            charge,
+            held,
+            held_max,
+            external,
+        })
     }
 
     /// How many rows DISTINCT has let through.
@@ -314,7 +341,8 @@ impl<'p, 'o> Tail<'p, 'o> {
         if self.seen.is_some() {
             context.warnings.note_collected();
         } else if self.sorts() {
-            context.warnings.note_held(self.sorted.len());
+            let before = self.external.as_ref().map_or(0, |external| external.rows() as usize);
+            context.warnings.note_held(before + self.sorted.len());
         }
         let row = TupleRow(tuple);
         self.items.clear();
@@ -348,7 +376,7 @@ impl<'p, 'o> Tail<'p, 'o> {
             keys.push(value);
         }
         drop(held);
-        self.charge.add(row_bytes(&keys) + row_bytes(&self.items))?;
+        self.held.add(row_bytes(&keys) + row_bytes(&self.items))?;
         let next = Vec::with_capacity(self.plan.items.len());
         self.sorted.push((keys, std::mem::replace(&mut self.items, next)));
         context.warnings.note_held(0);
@@ -375,7 +403,29 @@ impl<'p, 'o> Tail<'p, 'o> {
 
     /// Drops a row that was held back.
     pub fn forget_held(&mut self, (keys, items): Keyed) {
-        self.charge.subtract(row_bytes(&keys) + row_bytes(&items));
+        self.held.subtract(row_bytes(&keys) + row_bytes(&items));
+    }
+
+    /// So much is held back that the session has to be asked how much may be.
+    #[inline]
+    pub fn is_over(&self) -> bool {
+        self.held.bytes() > self.held_max
+    }
+
+    /// So many bytes may be held back; whether there are more.
+    pub fn may_hold(&mut self, bytes: u64) -> bool {
+        self.held_max = bytes;
+        self.is_over()
+    }
+
+    /// Where rows went that were held back; None: all are still in memory.
+    pub(super) fn external(&mut self) -> &mut Option<Box<External>> {
+        &mut self.external
+    }
+
+    /// The rows that were taken ([`Tail::take_held`]) are in memory no more.
+    pub fn forget_all_held(&mut self) {
+        self.held.clear();
     }
 
     fn deliver(&mut self) -> SqlResult<Visit> {
@@ -427,6 +477,7 @@ impl<'p, 'o> Tail<'p, 'o> {
 impl Drop for Tail<'_, '_> {
     fn drop(&mut self) {
         let mut charge = std::mem::take(&mut self.charge);
+        charge.absorb(std::mem::take(&mut self.held));
         let sorted = std::mem::take(&mut self.sorted);
         let seen = self.seen.take().unwrap_or_default();
         let windowed = self.windowed.take().unwrap_or_default();

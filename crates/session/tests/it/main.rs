@@ -45,6 +45,7 @@ mod scripts;
 mod seeing;
 mod shop_plans;
 mod sought;
+mod spill;
 mod statistics;
 mod stopped;
 mod switches;

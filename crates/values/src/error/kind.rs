@@ -12,7 +12,8 @@ pub enum ErrorKind {
     LockWaitTimeout,
     /// KILL, or a time limit that tells so itself.
     Interrupted,
-    /// The statement ends whatever its values are: the server stops, or time, memory or stack are used up.
+    /// The statement ends whatever its values are: the server stops, or time, memory, stack or temporary
+    /// files are used up.
     Ended,
     /// The disk has no room, which is told as a table that is full.
     DiskFull,
@@ -92,7 +93,7 @@ impl SqlError {
             1213 => ErrorKind::Deadlock,
             1205 => ErrorKind::LockWaitTimeout,
             1317 => ErrorKind::Interrupted,
-            1037 | 1038 | 1041 | 1053 | 1436 | 1473 | 3024 | 4081 | 4082 => ErrorKind::Ended,
+            1..=3 | 1037 | 1038 | 1041 | 1053 | 1436 | 1473 | 3024 | 4081 | 4082 => ErrorKind::Ended,
             1021 => ErrorKind::DiskFull,
             1235 => ErrorKind::Unsupported,
             1105 => ErrorKind::Unknown,
