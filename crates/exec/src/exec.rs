@@ -48,6 +48,7 @@ mod virtual_scan;
 mod windows;
 mod with;
 
+use spill::list::List;
 pub use tail::{ClientOut, Kept};
 
 /// A row that goes through so many steps takes a millisecond or more.
@@ -67,8 +68,10 @@ struct Keeping {
     repeated: FxHashMap<usize, subquery::repeated::Repeated>,
     /// Sub-queries that gave more rows than one when they last ran: an error if the value is asked for.
     failed_subqueries: FxHashMap<usize, SqlError>,
+    /// Tuples that wait for the parts of a source that is too large for memory, by its step.
+    waiting: FxHashMap<usize, spill::parts::Parts>,
     /// Rows of queries of WITH, and the last rounds of recursive ones.
-    common: FxHashMap<usize, Arc<Rows>>,
+    common: FxHashMap<usize, List>,
     /// What is measured, for EXPLAIN ANALYZE; here, so that statements that nobody measures are not larger.
     measure: Option<Box<measure::Measure>>,
     /// What these hold, for as long as the statement runs.

@@ -119,6 +119,7 @@ pub fn list(db: &Observed, session: Option<Totals>) -> Vec<(&'static str, u64)> 
         ("Connection_errors_max_connections", number(&status.refused_for_limit)),
         ("Connections", number(&status.connections)),
         ("Max_used_connections", number(&status.max_used_connections)),
+        ("Created_tmp_files", db.temporary().made()),
         ("Prepared_stmt_count", db.prepared_count()),
         ("Queries", server.questions),
         ("Threadpool_idle_threads", threads.idle),
@@ -141,6 +142,7 @@ fn of_sessions(counts: &Totals, all: &mut Vec<(&'static str, u64)>) {
     all.extend([
         ("Bytes_received", counts.bytes_received),
         ("Bytes_sent", counts.bytes_sent),
+        ("Created_tmp_disk_tables", counts.disk_tables),
         ("Handler_commit", counts.commits),
         ("Handler_delete", counts.rows.deleted),
         ("Handler_rollback", counts.rollbacks),

@@ -102,6 +102,8 @@ numbers! {
     range_sorts
     /// Queries that sort what they found otherwise.
     scan_sorts
+    /// Intermediate results that went to a file.
+    disk_tables
     /// Groups of sorted runs that were merged.
     sort_merges
     /// Rows that sorting gave.

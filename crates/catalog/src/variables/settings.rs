@@ -62,6 +62,27 @@ pub enum Priority {
     Low,
 }
 
+/// Bytes of rows that may be in memory before they go to a file.
+#[derive(Clone, Copy, Debug)]
+pub struct Buffers {
+    /// `sort_buffer_size`
+    pub sort: u64,
+    /// `join_buffer_size`
+    pub join: u64,
+    /// `tmp_table_size`
+    pub table: u64,
+}
+
+impl Buffers {
+    fn decode(number: &dyn Fn(&str) -> u64) -> Buffers {
+        Buffers {
+            sort: number("sort_buffer_size"),
+            join: number("join_buffer_size"),
+            table: number("tmp_table_size"),
+        }
+    }
+}
+
 /// Decoded session variables.
 #[derive(Clone, Debug)]
 #[allow(missing_docs, reason = "the fields are the variables of the same names")]
@@ -94,7 +115,7 @@ pub struct SessionSettings {
     pub sql_select_limit: u64,
     pub group_concat_max_len: u64,
     pub connection_memory_limit: u64,
-    pub sort_buffer_size: u64,
+    pub buffers: Buffers,
     pub cte_max_recursion_depth: u64,
     pub max_error_count: u64,
     pub sql_notes: bool,
@@ -196,7 +217,7 @@ impl SessionSettings {
             sql_select_limit: number("sql_select_limit"),
             group_concat_max_len: number("group_concat_max_len"),
             connection_memory_limit: number("connection_memory_limit"),
-            sort_buffer_size: number("sort_buffer_size"),
+            buffers: Buffers::decode(&number),
             cte_max_recursion_depth: number("cte_max_recursion_depth"),
             max_error_count: number("max_error_count"),
             sql_notes: on("sql_notes"),

@@ -1,6 +1,8 @@
 //! The steps of a SELECT block for one row: a nested loop over the sources, the conditions, the sub-queries
 //! that a row needs, and where joined rows go.
 
+pub(super) mod apart;
+
 use turnstile_engine::Visit;
 use turnstile_expr::expr::EvalContext;
 use turnstile_plan::plan::query::{Filter, JoinStep, SelectPlan};
@@ -10,7 +12,7 @@ use turnstile_values::value::Value;
 use super::Exec;
 use super::failed::{refuse_failed, refuse_failed_groups, refuse_failed_items};
 use super::measure::{Timed, Untimed, Watch};
-use super::select::{Boxed, trim};
+use super::select::{Boxed, spill_held, trim};
 use super::source::{Opened, next_rows, open_source};
 use super::tail::{Kept, RowOut, Tail, TupleRow};
 use crate::exec::subquery;
@@ -66,6 +68,10 @@ fn step_of<'a, W: Watch + 'a>(
         let columns = step.base..step.base + step.columns;
         let mut matched = false;
         let mut source = open_source(exec, plan, step, tuple).await?;
+        if let Opened::Apart = source {
+            watch.waits();
+            return apart::wait(exec, plan, steps, nth, tuple, end).await;
+        }
         loop {
             let (rows, more) = next_rows(exec, step, &mut source, tuple, &mut watch).await?;
             let counts = W::MEASURES && !matches!(source, Opened::Scan(..));
@@ -101,7 +107,7 @@ fn step_of<'a, W: Watch + 'a>(
                 watch.returned();
             }
         }
-        if step.left_join && !matched {
+        if step.left_join && source.is_alone(matched) {
             tuple[columns.clone()].fill(Value::Null);
             watch.joined();
             if holds(exec, plan, &step.filters, tuple).await? {
@@ -131,7 +137,7 @@ pub(super) async fn emit(
         End::Tail(tail) => {
             flush(exec, tail).await?;
             if tail.is_over() {
-                trim(exec, tail).await?;
+                spill_held(exec, tail).await?;
             }
             run_subqueries(exec, plan, &plan.item_subqueries, tuple).await?;
             if !holds(exec, plan, &plan.having, tuple).await? {

@@ -195,7 +195,7 @@ impl Exec<'_> {
     }
 
     pub(super) fn note_step(&mut self, steps: &[JoinStep], nth: usize, watch: &Timed) {
-        if let Some(measure) = self.measured() {
+        if let Some(measure) = self.measured().filter(|_| !watch.waits) {
             measure.add_step(&steps[nth], steps, watch);
         }
     }
@@ -291,6 +291,8 @@ pub(super) trait Watch: Send {
     fn passed(&mut self) {}
     /// What comes behind this step has worked.
     fn returned(&mut self) {}
+    /// The tuple waits, and its loop begins later.
+    fn waits(&mut self) {}
 }
 
 /// Nobody looks.
@@ -310,13 +312,14 @@ pub(super) struct Timed {
     matched: Seen,
     joined: Seen,
     passed: Seen,
+    waits: bool,
 }
 
 impl Timed {
     pub(super) fn begin() -> Timed {
         let began = Instant::now();
         let (shown, matched, joined, passed) = Default::default();
-        Timed { began, lap: began, source_ns: 0, tests_ns: 0, shown, matched, joined, passed }
+        Timed { began, lap: began, source_ns: 0, tests_ns: 0, shown, matched, joined, passed, waits: false }
     }
 
     fn lap_ns(&mut self) -> u64 {
@@ -326,6 +329,9 @@ impl Timed {
 }
 
 impl Watch for &mut Timed {
+    fn waits(&mut self) {
+        self.waits = true;
+    }
     fn shown(&mut self) {
         self.read();
         self.shown.note(self.lap);

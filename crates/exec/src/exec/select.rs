@@ -15,7 +15,7 @@ use turnstile_values::value::Rows;
 use turnstile_values::value::Value;
 
 use super::failed::refuse_failed_conditions;
-use super::join::{End, emit, flush, holds, passes, project, run_step, run_subqueries};
+use super::join::{End, apart, emit, flush, holds, passes, project, run_step, run_subqueries};
 use super::measure::{self, Part, Timed, Untimed, Watch};
 use super::scan::{Fields, TableScan};
 use super::sort::external::External;
@@ -112,7 +112,12 @@ async fn select(
                 }
             }
             Some(_) => {
-                run_step(exec, plan, &plan.steps, 0, &mut tuple, &mut End::Tail(&mut tail)).await?;
+                let (steps, end) = (&plan.steps, &mut End::Tail(&mut tail));
+                apart::begin(exec, steps);
+                let visit = run_step(exec, plan, steps, 0, &mut tuple, end).await?;
+                if apart::has_waiting(exec) {
+                    apart::end(exec, plan, steps, &mut tuple, end, visit).await?;
+                }
             }
         }
     }
@@ -169,12 +174,16 @@ pub(super) async fn trim(exec: &mut Exec<'_>, tail: &mut Tail<'_, '_>) -> SqlRes
             if nth < wanted { tail.put_held(row) } else { tail.forget_held(row) }
         }
     }
-    if tail.is_over() { Box::pin(spill_held(exec, tail)).await } else { Ok(()) }
+    if tail.is_over() { spill_held(exec, tail).await } else { Ok(()) }
 }
 
 /// What is held back goes to a file if it is more than a sort may have in memory.
-async fn spill_held(exec: &mut Exec<'_>, tail: &mut Tail<'_, '_>) -> SqlResult<()> {
-    let most = kept_bytes_max(exec, |settings| settings.sort_buffer_size);
+pub(super) fn spill_held<'a>(exec: &'a mut Exec<'_>, tail: &'a mut Tail<'_, '_>) -> Boxed<'a, ()> {
+    Box::pin(put_held(exec, tail))
+}
+
+async fn put_held(exec: &mut Exec<'_>, tail: &mut Tail<'_, '_>) -> SqlResult<()> {
+    let most = kept_bytes_max(exec, |settings| settings.buffers.sort);
     if !tail.may_hold(most) {
         return Ok(());
     }
@@ -193,7 +202,7 @@ async fn spill_held(exec: &mut Exec<'_>, tail: &mut Tail<'_, '_>) -> SqlResult<(
 /// Delivers what was held back for sorting.
 async fn finish(exec: &mut Exec<'_>, tail: &mut Tail<'_, '_>) -> SqlResult<()> {
     if let Some(external) = tail.external().take() {
-        return Box::pin(finish_spilled(exec, tail, external)).await;
+        return finish_spilled(exec, tail, external).await;
     }
     if tail.sorts() {
         let (held, wanted) = (tail.take_held(), tail.wanted());
@@ -210,7 +219,15 @@ async fn finish(exec: &mut Exec<'_>, tail: &mut Tail<'_, '_>) -> SqlResult<()> {
 }
 
 /// Delivers what was held back where a part of it is in a file.
-async fn finish_spilled(
+fn finish_spilled<'a>(
+    exec: &'a mut Exec<'_>,
+    tail: &'a mut Tail<'_, '_>,
+    external: Box<External>,
+) -> Boxed<'a, ()> {
+    Box::pin(deliver_merged(exec, tail, external))
+}
+
+async fn deliver_merged(
     exec: &mut Exec<'_>,
     tail: &mut Tail<'_, '_>,
     mut external: Box<External>,
@@ -237,7 +254,12 @@ pub(super) async fn select_tuples(exec: &mut Exec<'_>, plan: &SelectPlan, kept: 
     for subquery in plan.subqueries.iter().filter(|one| !one.correlated) {
         subquery::run_subquery(exec, subquery, &mut tuple).await?;
     }
-    run_step(exec, plan, &plan.steps, 0, &mut tuple, &mut End::Keep(kept)).await?;
+    let (steps, end) = (&plan.steps, &mut End::Keep(kept));
+    apart::begin(exec, steps);
+    let visit = run_step(exec, plan, steps, 0, &mut tuple, end).await?;
+    if apart::has_waiting(exec) {
+        apart::end(exec, plan, steps, &mut tuple, end, visit).await?;
+    }
     Ok(())
 }
 
@@ -298,7 +320,7 @@ async fn stream<W: Watch>(
             }
             fields.fill(&source.needed, &mut tuple[columns.clone()]);
             watch.shown();
-            if !plan.light || session.has_worked() {
+            if !plan.light || session.has_worked() || tail.is_over() {
                 aside.push(tuple[columns.clone()].to_vec());
                 return Ok(Visit::Continue);
             }
@@ -319,6 +341,10 @@ async fn stream<W: Watch>(
         }
         for row in aside {
             exec.pace().await?;
+            flush(exec, tail).await?;
+            if tail.is_over() {
+                spill_held(exec, tail).await?;
+            }
             tuple[columns.clone()].clone_from_slice(&row);
             if passes(&first.matching, tuple, context)? && passes(&first.filters, tuple, context)? {
                 went_through(&mut watch);

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use turnstile_engine::Visit;
 use turnstile_expr::expr::EvalContext;
@@ -14,21 +15,39 @@ use turnstile_values::memory::{Charge, Many, row_bytes};
 use turnstile_values::value::Rows;
 use turnstile_values::value::Value;
 
-use super::join::{End, passes, run_step};
+use super::join::apart::{Found, Gathering};
+use super::join::{End, apart, passes, run_step};
 use super::key_index::{KEY_OVERHEAD, KeyIndex};
-use super::measure::{Part, Watch, name_of};
+use super::measure::{self, Watch, name_of};
 use super::scan::{Fields, TableScan};
+use super::select::Boxed;
+use super::spill::list::List;
+use super::spill::parts::Part;
+use super::spill::{BLOCK_BYTES, Run, RunReader};
 use super::tail::{Kept, TupleRow};
 use super::{Exec, hash_key, json_table};
 use crate::exec::with;
 
-/// A source kept in memory.
+/// A source that is kept for all rows of the steps before it.
 pub struct Stored {
+    /// Those in memory.
     rows: Arc<Rows>,
     index: Option<HashIndex>,
     charge: Charge,
     /// It is a recursive query's last round: there will be another.
     pub(super) passes: bool,
+    /// Where its rows are that are too many for memory.
+    away: Option<Away>,
+    /// There are more rows than these, and whether a tuple has found a partner among these is noted here.
+    found: Option<Found>,
+}
+
+/// Rows in a file.
+enum Away {
+    /// So many, for one tuple, which reads them one after the other.
+    Run(Arc<Run>, u64),
+    /// For many, by their keys.
+    Parts(Vec<Part>),
 }
 
 /// Rows of a source by their keys.
@@ -50,14 +69,18 @@ pub(super) async fn open_source<'p>(
     tuple: &mut Vec<Value>,
 ) -> SqlResult<Opened<'p>> {
     match &step.source {
-        Source::Table(_) if step.kept => {
-            Ok(Opened::Stored(stored(exec, plan, step).await?, Place::default()))
-        }
+        Source::Table(_) if step.kept => match known(exec, step) {
+            Some(stored) => Ok(Opened::stored(stored)),
+            None => Ok(Opened::stored(stored(exec, plan, step).await?)),
+        },
         Source::Table(source) => {
             Ok(Opened::Scan(Box::new(TableScan::open(source, &TupleRow(tuple), exec.eval)?), source))
         }
         Source::Derived(_) | Source::Distinct(_) | Source::Common(_) | Source::Virtual(_) => {
-            Ok(Opened::Stored(stored(exec, plan, step).await?, Place::default()))
+            match known(exec, step) {
+                Some(stored) => Ok(Opened::stored(stored)),
+                None => Ok(Opened::stored(stored(exec, plan, step).await?)),
+            }
         }
         Source::Lateral(query) => {
             let mut kept = Kept::new(exec.eval, None);
@@ -73,7 +96,12 @@ pub(super) async fn open_source<'p>(
         }
         Source::Group(steps) => {
             let mut tuples = Kept::new(exec.eval, None);
-            run_step(exec, plan, steps, 0, tuple, &mut End::Keep(&mut tuples)).await?;
+            let end = &mut End::Keep(&mut tuples);
+            apart::begin(exec, steps);
+            let visit = run_step(exec, plan, steps, 0, tuple, end).await?;
+            if apart::has_waiting(exec) {
+                apart::end(exec, plan, steps, tuple, end, visit).await?;
+            }
             let columns = step.base..step.base + step.columns;
             let rows = std::mem::take(&mut tuples.rows);
             for tuple in rows {
@@ -95,6 +123,8 @@ pub(super) async fn next_rows(
 ) -> SqlResult<(Piece, bool)> {
     match rows {
         Opened::Listed(kept) => Ok((Piece::Own(std::mem::take(&mut kept.rows)), false)),
+        Opened::Apart => Ok((Piece::Own(Rows::new()), false)),
+        Opened::Run(reader) => some_of_run(reader),
         Opened::Stored(stored, place) => stored.matching(step, tuple, exec.eval, place),
         Opened::Scan(scan, source) => {
             let (context, session) = (exec.eval, exec.session);
@@ -135,71 +165,107 @@ pub(super) async fn next_rows(
     }
 }
 
-/// A whole source in memory, read once per statement.
-async fn stored(exec: &mut Exec<'_>, plan: &SelectPlan, step: &JoinStep) -> SqlResult<Arc<Stored>> {
-    let name = std::ptr::from_ref(step) as usize;
-    if let Some(stored) = exec.keeping.as_ref().and_then(|keeping| keeping.stored_sources.get(&name)) {
-        return Ok(stored.clone());
+/// The next rows of a run.
+fn some_of_run(reader: &mut RunReader) -> SqlResult<(Piece, bool)> {
+    let (mut rows, mut bytes) = (Rows::new(), 0);
+    while rows.len() < ROWS_AT_ONCE && bytes < BLOCK_BYTES {
+        let Some(row) = reader.next_part()? else { return Ok((Piece::Own(rows), false)) };
+        bytes += row_bytes(&row);
+        rows.push(row);
     }
+    Ok((Piece::Own(rows), true))
+}
+
+/// A whole source that was read already.
+fn known(exec: &Exec<'_>, step: &JoinStep) -> Option<Arc<Stored>> {
+    exec.keeping.as_ref()?.stored_sources.get(&name_of(step)).cloned()
+}
+
+/// A whole source, read once per statement. In a box: it is opened for each row, and read for the first.
+fn stored<'a>(exec: &'a mut Exec<'_>, plan: &'a SelectPlan, step: &'a JoinStep) -> Boxed<'a, Arc<Stored>> {
+    Box::pin(read_whole(exec, plan, step))
+}
+
+async fn read_whole(exec: &mut Exec<'_>, plan: &SelectPlan, step: &JoinStep) -> SqlResult<Arc<Stored>> {
     let began = exec.clock();
-    let mut charge = exec.eval.charge();
-    let rows = match &step.source {
+    let mut stored = match &step.source {
         Source::Derived(query) | Source::Distinct(query) => {
-            let mut kept = Kept::new(exec.eval, None);
+            let mut kept = Kept::growing(exec);
             exec.query(query, &[], &mut kept).await?;
-            charge = kept.charge;
-            Arc::new(kept.rows)
+            let (list, charge) = kept.into_list(exec)?;
+            match list {
+                List::Memory(rows) => Stored::of(rows, charge),
+                List::File(run, rows) => listed(exec, plan, step, run, rows).await?,
+            }
         }
-        Source::Common(rows) => with::common_rows(exec, rows).await?,
+        Source::Common(rows) => match with::common_rows(exec, rows).await? {
+            List::Memory(rows) => Stored::of(rows, exec.eval.charge()),
+            List::File(run, rows) => listed(exec, plan, step, run, rows).await?,
+        },
         Source::Virtual(table) => {
             aside::step().await;
-            Arc::new(exec.virtual_rows(*table, step, &mut charge)?)
+            let mut charge = exec.eval.charge();
+            let rows = exec.virtual_rows(*table, step, &mut charge)?;
+            Stored::of(Arc::new(rows), charge)
         }
-        Source::Table(source) => Arc::new(whole_table(exec, source, step, plan.width, &mut charge).await?),
-        Source::Group(_) | Source::Lateral(_) | Source::Expanded(..) => Arc::default(),
+        Source::Table(source) => whole_table(exec, source, step, plan).await?,
+        Source::Group(_) | Source::Lateral(_) | Source::Expanded(..) => {
+            Stored::of(Arc::default(), exec.eval.charge())
+        }
     };
-    exec.note_since(began, name, Part::Kept, rows.len());
-    let passes = matches!(&step.source, Source::Common(CommonRows::Previous(_)));
-    let mut stored = Stored { rows, index: None, charge, passes };
-    if !step.hash.is_empty() {
-        build_index(exec, &mut stored, step).await?;
-    }
+    exec.note_since(began, name_of(step), measure::Part::Kept, stored.len());
+    stored.passes = matches!(&step.source, Source::Common(CommonRows::Previous(_)));
+    stored.index(exec, step).await?;
     let stored = Arc::new(stored);
-    exec.keeping().stored_sources.insert(name, stored.clone());
+    exec.keeping().stored_sources.insert(name_of(step), stored.clone());
     Ok(stored)
 }
 
-async fn build_index(exec: &mut Exec<'_>, stored: &mut Stored, step: &JoinStep) -> SqlResult<()> {
-    let mut index = HashIndex::default();
-    let mut key = Vec::new();
-    for (nth, row) in stored.rows.iter().enumerate() {
+/// A list in a file as a step's source.
+fn listed<'a>(
+    exec: &'a mut Exec<'_>,
+    plan: &'a SelectPlan,
+    step: &'a JoinStep,
+    run: Arc<Run>,
+    rows: u64,
+) -> Boxed<'a, Stored> {
+    Box::pin(read_list(exec, plan, step, run, rows))
+}
+
+async fn read_list(
+    exec: &mut Exec<'_>,
+    plan: &SelectPlan,
+    step: &JoinStep,
+    run: Arc<Run>,
+    rows: u64,
+) -> SqlResult<Stored> {
+    if plan.steps.first().is_some_and(|first| std::ptr::eq(first, step)) {
+        return Ok(Stored {
+            away: Some(Away::Run(run, rows)),
+            ..Stored::of(Arc::default(), exec.eval.charge())
+        });
+    }
+    let mut gathering = Gathering::new(exec, plan, step);
+    let mut reader = RunReader::new(&run);
+    while let Some(row) = reader.next_part()? {
         exec.pace().await?;
-        key.clear();
-        let values = step.hash.iter().map(|(_, column, collation)| (&row[*column], *collation));
-        if append_all(values, &mut key) {
-            stored.charge.add(size_of::<u32>())?;
-            match index.keys.get_or_insert(&key) {
-                Some(at) => index.rows[at].push(nth as u32),
-                None => {
-                    stored.charge.add(key.len() + KEY_OVERHEAD + size_of::<Vec<u32>>())?;
-                    index.rows.push(vec![nth as u32]);
-                }
-            }
+        gathering.charge.add_row(&row)?;
+        gathering.rows.push(row);
+        if gathering.is_over() {
+            gathering.settle(exec).await?;
         }
     }
-    stored.index = Some(index);
-    Ok(())
+    gathering.finish(exec)
 }
 
 async fn whole_table(
     exec: &mut Exec<'_>,
     source: &TableSource,
     step: &JoinStep,
-    width: usize,
-    charge: &mut Charge,
-) -> SqlResult<Rows> {
+    plan: &SelectPlan,
+) -> SqlResult<Stored> {
     let (context, session) = (exec.eval, exec.session);
-    let mut tuple = vec![Value::Null; width];
+    let mut tuple = vec![Value::Null; plan.width];
     let mut scan = TableScan::open(source, &TupleRow(&tuple), context)?;
     let columns = step.base..step.base + step.columns;
     // What speaks of this table alone is tested while it is read.
@@ -208,10 +274,11 @@ async fn whole_table(
         .iter()
         .filter(|one| one.subqueries.is_empty() && one.expr.columns().iter().all(|at| columns.contains(at)))
         .collect();
-    let mut rows = Rows::new();
+    let mut gathering = Gathering::new(exec, plan, step);
     let began = exec.clock();
     let mut read = 0;
     loop {
+        let Gathering { rows, charge, .. } = &mut gathering;
         let known = rows.len();
         let mut visit = |fields: Fields<'_>| {
             fields.deliver(source, &mut tuple[columns.clone()]);
@@ -228,15 +295,18 @@ async fn whole_table(
         };
         let more = scan.batch(exec.txn, exec.interrupt, &mut |_| true, &mut visit).await;
         if more.is_err() {
-            exec.note_since(began, name_of(step), Part::Read, read);
+            exec.note_since(began, name_of(step), measure::Part::Read, read);
         }
         let more = more?;
         if !step.light {
-            keep_passing(exec, &mut rows, known, &own, (&mut tuple, columns.clone()), charge).await?;
+            keep_passing(exec, rows, known, &own, (&mut tuple, columns.clone()), charge).await?;
+        }
+        if gathering.is_over() {
+            gathering.settle(exec).await?;
         }
         if !more {
-            exec.note_since(began, name_of(step), Part::Read, read);
-            return Ok(rows);
+            exec.note_since(began, name_of(step), measure::Part::Read, read);
+            return gathering.finish(exec);
         }
         exec.breathe().await;
     }
@@ -271,7 +341,32 @@ async fn keep_passing(
 pub(super) enum Opened<'p> {
     Scan(Box<TableScan<'p>>, &'p TableSource),
     Stored(Arc<Stored>, Place),
+    Run(RunReader),
+    /// The tuple is to wait for its part.
+    Apart,
     Listed(Kept),
+}
+
+impl Opened<'_> {
+    fn stored(stored: Arc<Stored>) -> Self {
+        match &stored.away {
+            None => Opened::Stored(stored, Place::default()),
+            Some(Away::Run(run, _)) => Opened::Run(RunReader::new(run)),
+            Some(Away::Parts(_)) => Opened::Apart,
+        }
+    }
+
+    /// Whether a tuple that was matched or not has no partner at all. If there are more rows to come, that
+    /// is found out later.
+    pub(super) fn is_alone(&self, matched: bool) -> bool {
+        match self {
+            Opened::Stored(stored, _) if let Some(found) = &stored.found => {
+                found.fetch_or(matched, Ordering::Relaxed);
+                false
+            }
+            _ => !matched,
+        }
+    }
 }
 
 /// How far a tuple is in the rows kept in memory.
@@ -308,6 +403,68 @@ impl Piece {
 }
 
 impl Stored {
+    /// Rows in memory, not hashed yet.
+    pub(super) fn of(rows: Arc<Rows>, charge: Charge) -> Stored {
+        Stored { rows, index: None, charge, passes: false, away: None, found: None }
+    }
+
+    /// Rows in parts.
+    pub(super) fn apart(parts: Vec<Part>) -> Stored {
+        Stored { away: Some(Away::Parts(parts)), ..Stored::of(Arc::default(), Charge::default()) }
+    }
+
+    /// There are more rows than these.
+    pub(super) fn into_piece(self) -> Stored {
+        Stored { found: Some(Found::default()), ..self }
+    }
+
+    /// Rows there are, wherever they are.
+    fn len(&self) -> usize {
+        let rows = match &self.away {
+            None => return self.rows.len(),
+            Some(Away::Run(_, rows)) => *rows,
+            Some(Away::Parts(parts)) => parts.iter().map(|part| part.rows).sum(),
+        };
+        usize::try_from(rows).unwrap_or(usize::MAX)
+    }
+
+    /// The parts its rows are in.
+    pub(super) fn parts(&self) -> &[Part] {
+        match &self.away {
+            Some(Away::Parts(parts)) => parts,
+            _ => &[],
+        }
+    }
+
+    /// Where it is noted that a tuple has found a partner, if there are more rows than these.
+    pub(super) fn found(&self) -> Option<&Found> {
+        self.found.as_ref()
+    }
+
+    /// Hashes rows in memory by the step's keys, if it has any.
+    pub(super) async fn index(&mut self, exec: &mut Exec<'_>, step: &JoinStep) -> SqlResult<()> {
+        if step.hash.is_empty() || self.away.is_some() {
+            return Ok(());
+        }
+        let mut index = HashIndex::default();
+        let mut key = Vec::new();
+        for (nth, row) in self.rows.iter().enumerate() {
+            exec.pace().await?;
+            if key_of_row(step, row, &mut key) {
+                self.charge.add(size_of::<u32>())?;
+                match index.keys.get_or_insert(&key) {
+                    Some(at) => index.rows[at].push(nth as u32),
+                    None => {
+                        self.charge.add(key.len() + KEY_OVERHEAD + size_of::<Vec<u32>>())?;
+                        index.rows.push(vec![nth as u32]);
+                    }
+                }
+            }
+        }
+        self.index = Some(index);
+        Ok(())
+    }
+
     /// The rows with a key, by its number.
     fn rows_of(&self, key: usize) -> &[u32] {
         self.index.as_ref().and_then(|index| index.rows.get(key)).map_or(&[], Vec::as_slice)
@@ -322,12 +479,8 @@ impl Stored {
         place: &mut Place,
     ) -> SqlResult<(Piece, bool)> {
         if let (Some(index), None) = (&self.index, place.key) {
-            let mut values = Vec::new();
-            for (expr, _, collation) in &step.hash {
-                values.push((expr.eval(&TupleRow(tuple), context)?, *collation));
-            }
             let mut key = Vec::new();
-            let known = append_all(values.iter().map(|(value, collation)| (value, *collation)), &mut key);
+            let known = key_of_tuple(step, tuple, context, &mut key)?;
             place.key = Some(if known { index.keys.get(&key) } else { None });
         }
         let end = match place.key {
@@ -343,6 +496,27 @@ impl Stored {
         };
         Ok((piece, more))
     }
+}
+
+/// The key of a source's row; false if a value is NULL, which equals nothing.
+pub(super) fn key_of_row(step: &JoinStep, row: &[Value], key: &mut Vec<u8>) -> bool {
+    key.clear();
+    append_all(step.hash.iter().map(|(_, column, collation)| (&row[*column], *collation)), key)
+}
+
+/// The key that a tuple looks for; false if a value is NULL.
+pub(super) fn key_of_tuple(
+    step: &JoinStep,
+    tuple: &[Value],
+    context: &EvalContext<'_>,
+    key: &mut Vec<u8>,
+) -> SqlResult<bool> {
+    key.clear();
+    let mut values = Vec::with_capacity(step.hash.len());
+    for (expr, _, collation) in &step.hash {
+        values.push((expr.eval(&TupleRow(tuple), context)?, *collation));
+    }
+    Ok(append_all(values.iter().map(|(value, collation)| (value, *collation)), key))
 }
 
 /// False if a value is NULL, which equals nothing.

@@ -11,6 +11,8 @@
 
 pub(super) mod encoding;
 pub(super) mod limits;
+pub(super) mod list;
+pub(super) mod parts;
 
 use std::io;
 use std::path::PathBuf;
@@ -21,7 +23,7 @@ use parking_lot::Mutex;
 
 use turnstile_sys::checksum::crc32c;
 use turnstile_sys::relief;
-use turnstile_sys::temporary_file::TemporaryFile;
+use turnstile_sys::temporary_file::{TemporaryFile, TemporaryFolder};
 use turnstile_values::error::{SqlError, SqlResult};
 use turnstile_values::memory::{Charge, Many};
 use turnstile_values::value::Value;
@@ -29,7 +31,7 @@ use turnstile_values::value::Value;
 use super::Exec;
 use encoding::NameList;
 
-/// A block is written when it has so many bytes.
+/// A block of a run by itself.
 pub(super) const BLOCK_BYTES: usize = 64 << 10;
 /// Bytes of a block's checksum.
 const CHECKSUM_BYTES: usize = 4;
@@ -50,8 +52,7 @@ pub(super) struct SpillFile {
 
 impl SpillFile {
     /// An empty file. Error 1 where none can be made.
-    pub(super) fn new(exec: &Exec<'_>) -> SqlResult<Arc<SpillFile>> {
-        let folder = exec.db.temporary();
+    pub(super) fn new(folder: &TemporaryFolder) -> SqlResult<Arc<SpillFile>> {
         relief::ahead();
         let file = folder.create().map_err(|error| {
             let (errno, why) = told(&error);
@@ -138,27 +139,28 @@ pub(super) struct RunWriter {
     run: Run,
     /// The block that is not written yet, with room for its checksum in front.
     block: Vec<u8>,
+    /// It is written when it has so many bytes.
+    block_bytes: usize,
     /// What `block` holds.
     charge: Charge,
 }
 
 impl RunWriter {
-    /// An empty run.
-    pub(super) fn new(file: &Arc<SpillFile>, exec: &Exec<'_>) -> RunWriter {
-        let charge = exec.eval.charge();
-        let run = Run { file: file.clone(), extents: Many::new(), charge: exec.eval.charge() };
-        RunWriter { run, block: Vec::new(), charge }
+    /// An empty run, whose blocks have so many bytes; charged where `charge` is.
+    pub(super) fn new(file: &Arc<SpillFile>, charge: &Charge, block_bytes: usize) -> RunWriter {
+        let run = Run { file: file.clone(), extents: Many::new(), charge: charge.another() };
+        RunWriter { run, block: Vec::new(), block_bytes, charge: charge.another() }
     }
 
     /// Adds a row, in memory; its parts are read as rows of their own.
     pub(super) fn push(&mut self, parts: &[&[Value]]) -> SqlResult<()> {
         if self.block.is_empty() {
-            self.charge.add(BLOCK_BYTES)?;
-            self.block.reserve(BLOCK_BYTES);
+            self.charge.add(self.block_bytes)?;
+            self.block.reserve(self.block_bytes);
             self.block.extend_from_slice(&[0; CHECKSUM_BYTES]);
         }
         let longer: usize = parts.iter().flat_map(|part| part.iter()).map(Value::stored_len).sum();
-        if self.block.len() + longer > BLOCK_BYTES {
+        if self.block.len() + longer > self.block_bytes {
             self.charge.add(longer)?;
         }
         let mut names = self.run.file.names.lock();
@@ -168,7 +170,7 @@ impl RunWriter {
 
     /// It is time to write.
     pub(super) fn is_full(&self) -> bool {
-        self.block.len() >= BLOCK_BYTES
+        self.block.len() >= self.block_bytes
     }
 
     /// Writes what is in memory; errors 1 to 3.
@@ -179,10 +181,10 @@ impl RunWriter {
         let extent = self.run.file.write(&self.block)?;
         self.run.extents.push(extent);
         self.block.clear();
-        self.block.shrink_to(BLOCK_BYTES * 2);
+        self.block.shrink_to(self.block_bytes * 2);
         self.charge.clear();
         if self.block.capacity() > 0 {
-            self.charge.add(BLOCK_BYTES)?;
+            self.charge.add(self.block_bytes)?;
         }
         Ok(())
     }
@@ -219,13 +221,13 @@ pub(super) struct RunReader {
 
 impl RunReader {
     /// At the first row.
-    pub(super) fn new(run: &Arc<Run>, exec: &Exec<'_>) -> RunReader {
-        let charge = exec.eval.charge();
+    pub(super) fn new(run: &Arc<Run>) -> RunReader {
+        let charge = run.charge.another();
         RunReader { run: run.clone(), next: 0, block: Vec::new(), at: 0, charge }
     }
 
     /// Whether there is another row; it is in memory then. Error 2 where it cannot be read.
-    fn has_more(&mut self) -> SqlResult<bool> {
+    pub(super) fn has_more(&mut self) -> SqlResult<bool> {
         if self.at < self.block.len() {
             return Ok(true);
         }

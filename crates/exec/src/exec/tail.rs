@@ -1,5 +1,6 @@
 //! What happens to a joined row: grouping, projection, DISTINCT, ORDER BY, LIMIT, and out.
 
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use turnstile_engine::Visit;
@@ -7,7 +8,8 @@ use turnstile_engine::Visit;
 use super::aggregate::Accumulator;
 use super::key_index::{KEY_OVERHEAD, KeyIndex};
 use super::sort::external::External;
-use super::{blank, hash_key, order, rollup};
+use super::spill::list::{Growing, List};
+use super::{Exec, blank, hash_key, order, rollup};
 use turnstile_expr::expr::{EvalContext, Expr, NoRow, Row, Warnings};
 use turnstile_plan::plan::query::{GroupPlan, LimitPlan, OrderKey, SelectPlan};
 use turnstile_values::collation::Collation;
@@ -68,12 +70,29 @@ pub struct Kept {
     pub most: Option<usize>,
     /// What they hold of the session's memory.
     pub charge: Charge,
+    /// Where they go when they are too many; None: nowhere.
+    growing: Option<Box<Growing>>,
 }
 
 impl Kept {
     /// None yet.
     pub fn new(context: &EvalContext<'_>, most: Option<usize>) -> Kept {
-        Kept { rows: Rows::new(), most, charge: context.charge() }
+        Kept { rows: Rows::new(), most, charge: context.charge(), growing: None }
+    }
+
+    /// None yet, and those that are too many for memory go to a file: they are to be had as a list only.
+    pub(super) fn growing(exec: &Exec<'_>) -> Kept {
+        Kept { growing: Some(Box::new(Growing::new(exec))), ..Kept::new(exec.eval, None) }
+    }
+
+    /// The rows, and what they hold in memory.
+    pub(super) fn into_list(mut self, exec: &Exec<'_>) -> SqlResult<(List, Charge)> {
+        let rows = std::mem::take(&mut self.rows);
+        let list = match self.growing {
+            Some(growing) => growing.finish(rows, &mut self.charge, exec)?,
+            None => List::Memory(Arc::new(rows)),
+        };
+        Ok((list, self.charge))
     }
 }
 
@@ -82,6 +101,17 @@ impl RowOut for Kept {
         self.charge.add_row(row)?;
         self.rows.push(row.to_vec());
         Ok(if self.most.is_some_and(|most| self.rows.len() >= most) { Visit::Stop } else { Visit::Continue })
+    }
+
+    fn should_flush(&self) -> bool {
+        self.growing.as_ref().is_some_and(|growing| growing.is_over(&self.charge))
+    }
+
+    fn poll_flush(&mut self, _: &mut Context<'_>) -> Poll<SqlResult<()>> {
+        Poll::Ready(match &mut self.growing {
+            Some(growing) => growing.write(&mut self.rows, &mut self.charge),
+            None => Ok(()),
+        })
     }
 }
 

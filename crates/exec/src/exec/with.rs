@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::key_index::{KEY_OVERHEAD, KeyIndex};
 use super::measure::Part;
+use super::spill::list::List;
 use super::tail::{Kept, limits};
 use super::{Exec, hash_key};
 use turnstile_expr::expr::{EvalContext, Warnings, coerce_value};
@@ -68,7 +69,7 @@ impl Growing<'_> {
 }
 
 /// The rows of a query of WITH.
-pub(super) async fn common_rows(exec: &mut Exec<'_>, rows: &CommonRows) -> SqlResult<Arc<Rows>> {
+pub(super) async fn common_rows(exec: &mut Exec<'_>, rows: &CommonRows) -> SqlResult<List> {
     let plan = match rows {
         // Its round is there while its blocks run.
         CommonRows::Previous(round) => {
@@ -96,25 +97,26 @@ pub(super) async fn common_rows(exec: &mut Exec<'_>, rows: &CommonRows) -> SqlRe
                 began,
                 Arc::as_ptr(plan) as usize,
                 Part::Kept,
-                rows.as_ref().map_or(0, |rows| rows.len()),
+                rows.as_ref().map_or(0, List::len),
             );
             let rows = rows?;
-            exec.keeping().common.insert(Arc::as_ptr(plan) as usize, Arc::new(rows));
+            exec.keeping().common.insert(Arc::as_ptr(plan) as usize, rows);
         }
         waiting.pop();
     }
     Ok(exec.keeping().common.get(&(Arc::as_ptr(plan) as usize)).cloned().unwrap_or_default())
 }
 
-async fn run_common(exec: &mut Exec<'_>, plan: &CommonPlan) -> SqlResult<Rows> {
+async fn run_common(exec: &mut Exec<'_>, plan: &CommonPlan) -> SqlResult<List> {
     match &plan.body {
         CommonBody::Query(query) => {
-            let mut kept = Kept::new(exec.eval, None);
+            let mut kept = Kept::growing(exec);
             exec.query(query, &[], &mut kept).await?;
-            exec.keeping().charge.absorb(kept.charge);
-            Ok(kept.rows)
+            let (list, charge) = kept.into_list(exec)?;
+            exec.keeping().charge.absorb(charge);
+            Ok(list)
         }
-        CommonBody::Recursive(plan) => Box::pin(rounds(exec, plan)).await,
+        CommonBody::Recursive(plan) => Ok(List::Memory(Arc::new(Box::pin(rounds(exec, plan)).await?))),
     }
 }
 
@@ -143,7 +145,7 @@ async fn rounds(exec: &mut Exec<'_>, plan: &RecursivePlan) -> SqlResult<Rows> {
         growing.charge.add(ROUND_OVERHEAD)?;
         let round = Arc::new(std::mem::take(&mut last));
         let keeping = exec.keeping();
-        keeping.common.insert(name, round.clone());
+        keeping.common.insert(name, List::Memory(round.clone()));
         keeping.stored_sources.retain(|_, stored| !stored.passes);
         growing.before.push(round);
         for nth in 0..plan.blocks.len() {

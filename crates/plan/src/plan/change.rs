@@ -419,6 +419,7 @@ fn plan_rows(
         columns: Arc::from([]),
         distinct: false,
         order,
+        in_order: false,
         limit,
         calc_found_rows: false,
         outer: Vec::new(),

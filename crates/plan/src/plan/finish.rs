@@ -35,6 +35,7 @@ pub fn finish(plan: &mut SelectPlan, context: &PlanContext<'_>) {
             && use_order(source, first.base, &order, (wanted, competes), &used)
         {
             plan.order.clear();
+            plan.in_order = true;
         }
         if source.locking.is_none() {
             read_entries(source, first.base, &used);

@@ -273,6 +273,8 @@ pub struct SelectPlan {
     pub distinct: bool,
     /// ORDER BY; empty when the rows come in order.
     pub order: Vec<OrderKey>,
+    /// ORDER BY is what the first table's rows come in: what is joined to them must not mix them up.
+    pub in_order: bool,
     /// LIMIT
     pub limit: LimitPlan,
     /// SQL_CALC_FOUND_ROWS

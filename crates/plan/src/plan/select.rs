@@ -100,6 +100,7 @@ pub fn plan(
         columns,
         distinct: select.distinct,
         order,
+        in_order: false,
         limit,
         calc_found_rows: select.calc_found_rows,
         outer: block.scope.outer_places(),
@@ -110,9 +111,14 @@ pub fn plan(
     plan.rows = rows_given(&plan, context);
     finish::finish(&mut plan, context);
     plan.width = block.scope.width();
-    plan.light = plan.takes_rows_lightly();
-    plan.point = PointShape::of_select(&plan);
+    note_shape(&mut plan);
     Ok(plan)
+}
+
+/// Notes what makes a finished plan fit for shorter ways.
+fn note_shape(plan: &mut SelectPlan) {
+    plan.light = plan.takes_rows_lightly();
+    plan.point = PointShape::of_select(plan);
 }
 
 /// What determines what among a block's columns. The statement itself is at depth 1; nobody groups its

@@ -114,7 +114,7 @@ fn numbers_out_of_range_are_cut_with_a_warning_and_other_wrong_values_are_refuse
 /// What is accepted is done, or the log says that it is not.
 #[test]
 fn options_that_change_nothing_are_told() {
-    for option in ["--sort-buffer-size=1M", "--innodb-doublewrite=OFF", "--user=nobody"] {
+    for option in ["--read-buffer-size=1M", "--innodb-doublewrite=OFF", "--user=nobody"] {
         let asked = read(&arguments(&["--no-defaults", option]), &Globals::default()).unwrap();
         assert_eq!(asked.warnings.len(), 1, "{option}");
     }

@@ -43,7 +43,7 @@ impl Drop for Folder {
 /// Sets the least that every buffer may have, or enough for all rows.
 fn set_buffers(db: &Arc<Database>, session: &mut Session, least: bool) {
     db.temporary().set_kept_bytes_min(if least { 0 } else { 1 << 40 });
-    let (sort, join, table) = if least { (32768, 128, 1024) } else { (1 << 30, 1 << 30, 1 << 30) };
+    let (sort, join, table) = if least { (32768, 8192, 4096) } else { (1 << 30, 1 << 30, 1 << 30) };
     let set =
         format!("SET SESSION sort_buffer_size = {sort}, join_buffer_size = {join}, tmp_table_size = {table}");
     assert!(run(session, &set).starts_with("ok"));
@@ -67,14 +67,32 @@ fn run_watched(db: &Database, session: &mut Session, statement: &str) -> (String
     (out.text, most)
 }
 
+/// The same where SQL leaves the order of rows open.
+fn compared_unordered(db: &Arc<Database>, session: &mut Session, statement: &str) -> (String, u64) {
+    compared_as(db, session, statement, &|text| {
+        let mut lines: Vec<&str> = text.lines().collect();
+        lines.sort_unstable();
+        lines.join("\n")
+    })
+}
+
 /// What a statement gives in memory and with the least buffers; with these it has made so many files.
 fn compared(db: &Arc<Database>, session: &mut Session, statement: &str) -> (String, u64) {
+    compared_as(db, session, statement, &|text| text)
+}
+
+fn compared_as(
+    db: &Arc<Database>,
+    session: &mut Session,
+    statement: &str,
+    form: &dyn Fn(String) -> String,
+) -> (String, u64) {
     set_buffers(db, session, false);
     let before = db.temporary().made();
-    let in_memory = run(session, statement);
+    let in_memory = form(run(session, statement));
     assert_eq!(db.temporary().made(), before, "{statement}: not in memory");
     set_buffers(db, session, true);
-    let spilled = run(session, statement);
+    let spilled = form(run(session, statement));
     assert!(spilled == in_memory, "{statement}:\n{}", first_difference(&in_memory, &spilled));
     (spilled, db.temporary().made() - before)
 }
@@ -234,6 +252,164 @@ fn a_sort_takes_the_memory_of_its_buffer() {
     assert_eq!(db.memory().used(), 0);
 }
 
+/// Tables `l` and `r` whose columns have many equal values, one of which is most, and NULLs.
+fn fill_pair(session: &mut Session, rows: usize, rng: &mut Rng) {
+    for table in ["l", "r"] {
+        run(
+            session,
+            &format!(
+                "CREATE TABLE {table} (id INT PRIMARY KEY, a INT, b VARCHAR(20), c DECIMAL(8,2), d DATETIME, \
+                 e ENUM('x','y','z'), f DOUBLE, h INT, w VARCHAR(300))"
+            ),
+        );
+        let some: Vec<String> = (0..rows)
+            .map(|id| {
+                let mut cells = vec![format!("{id}")];
+                let words = ["a", "A", "b", "ä", "cc", "CC "];
+                for column in 0..7 {
+                    cells.push(match (rng.below(12), column) {
+                        (0, _) => "NULL".into(),
+                        (_, 0) => format!("{}", rng.below(rows as u64)),
+                        (_, 1) => format!("'{}{}'", words[rng.index(6)], rng.below(60)),
+                        (_, 2) => format!("{}.{}", rng.below(200), [0, 10, 5][rng.index(3)]),
+                        (_, 3) => format!("'2020-01-{:02} 00:00:00'", 1 + rng.below(28)),
+                        (_, 4) => format!("'{}'", ["x", "y", "z"][rng.index(3)]),
+                        (_, 5) => format!("{}", rng.below(300) as f64 / 2.0),
+                        // One key has nearly all rows.
+                        (one, _) => format!("{}", if one < 11 { 7 } else { rng.below(5) }),
+                    });
+                }
+                cells.push(format!("REPEAT('w{id}', {})", rng.below(30)));
+                format!("({})", cells.join(", "))
+            })
+            .collect();
+        let given = run(session, &format!("INSERT INTO {table} VALUES {}", some.join(", ")));
+        assert!(given.starts_with("ok"), "{given}");
+    }
+}
+
+#[test]
+fn a_join_is_the_same_in_files() {
+    let seed = 0x10a7;
+    let mut rng = Rng::new(seed);
+    let (db, _folder) = database("join");
+    let mut session = session(&db);
+    fill_pair(&mut session, 400, &mut rng);
+    let pairs = [
+        "l.a = r.a",
+        "l.b = r.b",
+        "l.c = r.c",
+        "l.f = r.f",
+        "l.c = r.a",
+        "l.a = r.b",
+        "l.d = r.d",
+        "l.id = r.a",
+        "l.b = r.b AND l.d = r.d",
+        "l.a + 1 = r.a",
+    ];
+    let skewed = ["l.h = r.h", "l.e = r.e", "l.h = r.h AND l.e = r.e"];
+    let others =
+        ["1", "l.f < r.f", "r.b LIKE 'a%'", "l.h + r.h > 7", "r.a IS NOT NULL", "l.w < r.w", "l.e <=> r.e"];
+    let mut spilled = 0;
+    for round in 0..40 {
+        let is_skewed = rng.below(5) == 0;
+        let on = if is_skewed { skewed[rng.index(3)] } else { pairs[rng.index(pairs.len())] };
+        let kind = ["JOIN", "LEFT JOIN", "RIGHT JOIN", "STRAIGHT_JOIN"][rng.index(4)];
+        let right = ["r", "(SELECT * FROM r LIMIT 10000) r", "(SELECT DISTINCT * FROM r) r"][rng.index(3)];
+        let (more, condition) = (others[rng.index(others.len())], others[rng.index(others.len())]);
+        let condition = if kind == "JOIN" { condition } else { "1" };
+        let statement = match rng.below(5) {
+            0 => format!(
+                "SELECT l.*, r.* FROM l {kind} {right} ON {on} AND {more} WHERE {condition} AND l.id < 200"
+            ),
+            1 => format!(
+                "SELECT COUNT(*), SUM(l.id), SUM(r.id), MAX(r.w) FROM l {kind} {right} ON {on} AND {more}"
+            ),
+            2 => format!(
+                "SELECT l.id, r.id, x.id FROM l {kind} {right} ON {on} LEFT JOIN (SELECT * FROM r LIMIT 9999) x \
+                 ON x.a = r.id AND x.f < 100 WHERE l.id % 3 = 0 AND {more}"
+            ),
+            3 => format!(
+                "SELECT l.id, r.id, x.w FROM l LEFT JOIN ({right} JOIN l x ON r.a = x.a) ON {on} \
+                 WHERE l.id % 5 = 0 ORDER BY x.w, l.id, r.id, x.id"
+            ),
+            _ => "SELECT l.id, (SELECT COUNT(*) FROM r x JOIN r y ON x.a = y.a + 1 AND y.id > l.id) FROM l \
+                 WHERE l.id IN (SELECT r.a FROM r) AND l.id < 12 OR l.id = 5"
+                .into(),
+        };
+        let files = compared_unordered(&db, &mut session, &statement).1;
+        spilled += usize::from(files > 0);
+        assert!(!statement.contains("l.a = r.a AND") || files > 0, "seed {seed}, round {round}: {statement}");
+    }
+    assert!(spilled > 30, "{spilled} of 40 made files");
+    for statement in [
+        "SELECT l.id, r.id FROM l, r WHERE l.id < 20 AND l.f > r.f",
+        "SELECT l.id, r.id FROM l LEFT JOIN r ON l.f > r.f + 140",
+        "WITH w AS (SELECT a, MAX(w) w FROM r GROUP BY a) SELECT x.a, y.w FROM w x JOIN w y ON x.a = y.a + 1",
+        "SELECT COUNT(*) FROM l JOIN r ON l.h = r.h JOIN l x ON x.a = r.a AND x.b = l.b",
+        "SELECT COUNT(*) FROM l WHERE EXISTS (SELECT 1 FROM r WHERE r.b = l.b)",
+        "SELECT COUNT(*) FROM l WHERE l.b NOT IN (SELECT r.b FROM r WHERE r.b IS NOT NULL)",
+        "SELECT COUNT(*) FROM (SELECT w FROM l UNION ALL SELECT w FROM r) u JOIN r ON r.w = u.w",
+    ] {
+        compared_unordered(&db, &mut session, statement);
+    }
+    // Here the order of rows is that of a key.
+    compared(&db, &mut session, "SELECT l.id, r.id FROM l JOIN r ON l.b = r.b ORDER BY l.id");
+    compared(
+        &db,
+        &mut session,
+        "SELECT l.id, r.id FROM l LEFT JOIN r ON l.b = r.b ORDER BY l.id DESC LIMIT 1000",
+    );
+    let limited = run(&mut session, "SELECT l.id FROM l JOIN r ON l.b = r.b LIMIT 10");
+    assert_eq!(limited.lines().count(), 10);
+    assert_eq!(db.memory().used(), 0);
+}
+
+#[test]
+fn kept_rows_are_the_same_in_a_file() {
+    let (db, _folder) = database("kept");
+    let mut session = session(&db);
+    fill(&mut session, 1500, &mut Rng::new(9));
+    let before = run(&mut session, "SHOW SESSION STATUS LIKE 'Created_tmp_disk_tables'");
+    assert_eq!(before, "Created_tmp_disk_tables | 0\n");
+    for (statement, files) in [
+        ("SELECT COUNT(*), MAX(x), SUM(n) FROM (SELECT * FROM t ORDER BY i LIMIT 1400) a", true),
+        ("SELECT * FROM (SELECT DISTINCT * FROM t) a", true),
+        (
+            "WITH w AS (SELECT *, i + 1 AS more FROM t LIMIT 10000) SELECT COUNT(*), SUM(more) FROM w UNION ALL SELECT COUNT(*), MAX(e) FROM w",
+            true,
+        ),
+        (
+            "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r JOIN (SELECT x FROM t LIMIT 1000) a WHERE n < 2) SELECT COUNT(*) FROM r",
+            true,
+        ),
+        (
+            "SELECT (SELECT COUNT(*) FROM (SELECT * FROM t LIMIT 1000) a WHERE a.i > b.i) FROM (SELECT 1 AS i UNION SELECT 50) b",
+            true,
+        ),
+        ("SELECT COUNT(*) FROM t WHERE i IN (SELECT i FROM t WHERE id < 100)", false),
+    ] {
+        let made = compared(&db, &mut session, statement).1;
+        assert!(made > 0 || !files, "{statement} made no file");
+    }
+    for (nth, least) in [false, true].into_iter().enumerate() {
+        set_buffers(&db, &mut session, least);
+        run(&mut session, &format!("CREATE TABLE c{nth} LIKE t"));
+        run(&mut session, &format!("ALTER TABLE c{nth} MODIFY id INT AUTO_INCREMENT"));
+        let given = run(&mut session, &format!("INSERT INTO c{nth} SELECT * FROM t WHERE id > 0"));
+        assert!(given.starts_with("ok 1499"), "{given}");
+        let given = run(&mut session, &format!("CREATE TABLE d{nth} SELECT * FROM c{nth} ORDER BY x, id"));
+        assert!(given.starts_with("ok 1499"), "{given}");
+    }
+    for pair in ["SELECT * FROM c0 EXCEPT SELECT * FROM c1", "SELECT * FROM d0 EXCEPT SELECT * FROM d1"] {
+        set_buffers(&db, &mut session, false);
+        assert_eq!(run(&mut session, pair), "");
+    }
+    let after = run(&mut session, "SHOW SESSION STATUS LIKE 'Created_tmp_disk_tables'");
+    assert!(after.len() > before.len() || after > before, "{after}");
+    assert_eq!(db.memory().used(), 0);
+}
+
 /// A statement that is polled so many times and then dropped or killed.
 #[test]
 fn a_kill_or_a_lost_client_leaves_nothing() {
@@ -241,7 +417,17 @@ fn a_kill_or_a_lost_client_leaves_nothing() {
     let mut session = session(&db);
     fill(&mut session, 3000, &mut Rng::new(7));
     set_buffers(&db, &mut session, true);
-    let statement = b"SELECT * FROM t ORDER BY x, s DESC";
+    for statement in [
+        "SELECT * FROM t ORDER BY x, s DESC",
+        "SELECT COUNT(*) FROM t a LEFT JOIN t b ON a.i = b.i AND a.u = b.u",
+        "SELECT COUNT(*) FROM (SELECT DISTINCT x, id FROM t) a JOIN (SELECT * FROM t LIMIT 2000) b ON a.id = b.i",
+    ] {
+        end_everywhere(&db, &folder, &mut session, statement);
+    }
+}
+
+/// Ends a statement after each of its polls, by a kill and by dropping it.
+fn end_everywhere(db: &Arc<Database>, folder: &Folder, session: &mut Session, statement: &str) {
     let interrupt = session.interrupt().clone();
     let mut polls_max = usize::MAX;
     let mut round = 1;
@@ -250,7 +436,7 @@ fn a_kill_or_a_lost_client_leaves_nothing() {
             let mut out = Text::default();
             let mut polls = 0;
             {
-                let mut query = pin!(session.query(statement, &mut out));
+                let mut query = pin!(session.query(statement.as_bytes(), &mut out));
                 let mut context = Context::from_waker(Waker::noop());
                 loop {
                     if polls == round && kills {

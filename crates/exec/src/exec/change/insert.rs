@@ -118,10 +118,12 @@ async fn insert_rows(
             }
         }
         InsertSource::Query(query) => {
-            let mut kept = Kept::new(exec.eval, None);
+            let mut kept = Kept::growing(exec);
             access::count(&exec.session.entry.counts, query);
             exec.query(query, &[], &mut kept).await?;
-            for row in std::mem::take(&mut kept.rows) {
+            let (list, _charge) = kept.into_list(exec)?;
+            let mut rows = list.read();
+            while let Some(row) = rows.next()? {
                 exec.pace().await?;
                 fill::fill_from_query(exec, plan, row, tuple, done.records + 1)?;
                 insert_row(exec, plan, tuple, buffers, done).await?;

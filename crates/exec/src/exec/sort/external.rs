@@ -56,7 +56,7 @@ impl External {
         let merged_max = usize::try_from(buffer_bytes).unwrap_or(usize::MAX) / BLOCK_BYTES;
         Ok(External {
             runs: Many::new(),
-            file: SpillFile::new(exec)?,
+            file: SpillFile::new(exec.db.temporary())?,
             prefixes: Prefixes::new(&directions),
             directions,
             longest: 0,
@@ -82,7 +82,7 @@ impl External {
             return Ok(());
         }
         self.rows += rows.len() as u64;
-        let mut run = RunWriter::new(&self.file, exec);
+        let mut run = RunWriter::new(&self.file, &exec.eval.charge(), BLOCK_BYTES);
         for (nth, (keys, row)) in sorted(exec, rows, keys).await?.enumerate() {
             exec.pace().await?;
             self.longest = self.longest.max(long_keys(std::iter::once(&keys)));
@@ -99,7 +99,7 @@ impl External {
     pub(in super::super) async fn merge(mut self, exec: &mut Exec<'_>) -> SqlResult<Merge> {
         while self.runs.len() > self.merged_max {
             // What was merged is not needed any more: the file before goes with the last of its runs.
-            self.file = SpillFile::new(exec)?;
+            self.file = SpillFile::new(exec.db.temporary())?;
             let mut fewer = Many::with_capacity(self.runs.len().div_ceil(self.merged_max));
             let mut rest = std::mem::take(&mut self.runs).into_iter();
             loop {
@@ -116,7 +116,7 @@ impl External {
     }
 
     async fn merged(&mut self, exec: &mut Exec<'_>, runs: Many<Run>) -> SqlResult<Run> {
-        let mut run = RunWriter::new(&self.file, exec);
+        let mut run = RunWriter::new(&self.file, &exec.eval.charge(), BLOCK_BYTES);
         let mut merge = self.begin(exec, runs).await?;
         let mut left = self.most;
         while let Some((keys, row)) = merge.next(exec.eval)?.filter(|_| left > 0) {
@@ -142,7 +142,7 @@ impl External {
         };
         for (nth, run) in runs.into_iter().enumerate() {
             exec.pace().await?;
-            let mut reader = RunReader::new(&Arc::new(run), exec);
+            let mut reader = RunReader::new(&Arc::new(run));
             if let Some(row) = reader.next_pair()? {
                 let prefix = merge.prefix(&row.0);
                 merge.heads.push(Head { prefix, row, nth, reader });
