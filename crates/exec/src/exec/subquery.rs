@@ -11,7 +11,7 @@ use turnstile_catalog::timeout::Deadline;
 use turnstile_catalog::user_locks::{LOCK_BYTES, UserLocks};
 use turnstile_engine::session_status::WaitingFor;
 use turnstile_expr::expr::{CompareOp, EvalContext, Expr, LOOKED_UP_MIN, Lookup, compare_checked};
-use turnstile_plan::plan::query::{Subquery, SubqueryKind};
+use turnstile_plan::plan::query::{QueryPlan, Subquery, SubqueryKind};
 use turnstile_values::collation::Collation;
 use turnstile_values::error::{ErrorKind, SqlError, SqlResult};
 use turnstile_values::value::{Rows, Value, to_double};
@@ -167,8 +167,11 @@ async fn subquery_rows(exec: &mut Exec<'_>, subquery: &Subquery, tuple: &[Value]
         return Ok(rows.clone());
     }
     let mut key = None;
-    if subquery.repeats && !exec.changes {
-        match exec.keeping().repeated.entry(name).or_default().find(&subquery.plan.outer(), tuple) {
+    if let QueryPlan::Select(plan) = &subquery.plan
+        && subquery.repeats
+        && !exec.changes
+    {
+        match exec.keeping().repeated.entry(name).or_default().find(&plan.outer, tuple) {
             Ok(rows) => return Ok(rows),
             Err(wanted) => key = wanted,
         }

@@ -283,7 +283,7 @@ fn long_lists_take_their_length() {
         (0..count).map(item).collect::<Vec<_>>().join(between)
     };
     type Statement<'s> = &'s dyn Fn(usize) -> String;
-    let statements: [Statement<'_>; 10] = [
+    let statements: [Statement<'_>; 12] = [
         &|count| format!("DO {}", list(count, ",", |nth| format!("(SELECT {nth})"))),
         &|count| format!("DO {}", list(count, ",", |nth| format!("(SELECT RAND({nth}))"))),
         &|count| {
@@ -312,6 +312,11 @@ fn long_lists_take_their_length() {
         &|count| {
             let items = list(count, ",", |nth| format!("i + {nth}"));
             format!("SELECT {items} FROM n WHERE i < 0 GROUP BY {items}")
+        },
+        &|count| format!("SELECT /*+ {} */ 1 FROM n", list(count, " ", |nth| format!("INDEX(t{nth} a)"))),
+        &|count| {
+            let member = |nth| format!("SELECT /*+ QB_NAME(q{nth}) NO_MERGE(@b{nth} t) */ 1");
+            format!("SELECT 1 WHERE 1 IN ({})", list(count / 8, " UNION ", member))
         },
         &|count| {
             let checks = list(count, ",", |nth| format!("CHECK (i <> {nth})"));

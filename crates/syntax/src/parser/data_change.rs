@@ -19,7 +19,7 @@ impl Parser<'_> {
     pub(super) fn insert(&mut self) -> Parse<Statement> {
         let replace = self.advance().kind == TokenKind::Keyword(Keyword::Replace);
         let hints = self.hints();
-        self.waiting_hints.carry(hints);
+        self.waiting_hints.insert(hints);
         if !self.note_any(&[Keyword::LowPriority, Keyword::HighPriority], Clause::Priority) {
             self.note_any(&[Keyword::Delayed], Clause::Delayed(replace));
         }
@@ -43,6 +43,7 @@ impl Parser<'_> {
         if !replace {
             self.insert_tail(&mut insert, may_be_named)?;
         }
+        self.waiting_hints.insert_rows(&insert.table, &mut self.aside.hints);
         Ok(Statement::Insert(Box::new(insert)))
     }
 
@@ -81,6 +82,7 @@ impl Parser<'_> {
                 None => InsertSource::Rows(self.value_rows()?),
             };
         } else if self.at_query() || self.is(TokenKind::LeftParen) {
+            self.waiting_hints.insert_query();
             insert.source = InsertSource::Query(Box::new(self.nested(Self::query)?));
         } else {
             return Err(self.unexpected());

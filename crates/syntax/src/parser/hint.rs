@@ -56,6 +56,9 @@ const ADVICE: &[&str] = &[
     "SUBQUERY",
 ];
 
+/// A longer comment is not read.
+const COMMENT_BYTES_MAX: usize = 1 << 20;
+
 const SYNTAX: &str = "Optimizer hint syntax error";
 const TOO_LONG: &str = "Unsupported MAX_EXECUTION_TIME";
 
@@ -73,7 +76,11 @@ impl Parser<'_> {
         if between[blank..].starts_with(b"/*+") {
             let at = gap.start + blank + 3;
             let mut reader = Reader { text: self.text, at, end: gap.end, written: &mut written };
-            if let Err((what, at)) = reader.all(first, &mut self.aside.hints) {
+            let read = match between.len() > COMMENT_BYTES_MAX {
+                true => wrong(at),
+                false => reader.all(first, &mut self.aside.hints),
+            };
+            if let Err((what, at)) = read {
                 let failure = Failure { kind: ParseErrorKind::Syntax, offset: at as u32 };
                 let place = failure.locate(self.text, 0);
                 let complaint = format!("{what} near '{}' at line {}", place.near, place.line);
@@ -84,6 +91,12 @@ impl Parser<'_> {
             Hint::BlockName(name) => Some(name.clone()),
             _ => None,
         });
+        let words = written.iter().map(|one| one.words.len()).sum::<usize>();
+        let read = words + self.aside.hints.len() - known;
+        self.metering.tokens += read as u32;
+        if read as u32 >= super::TOKENS_NOTED {
+            self.settle();
+        }
         let place = (own.as_deref(), self.hinted);
         self.waiting_hints.begin(written, place, &mut self.aside.hints)
     }

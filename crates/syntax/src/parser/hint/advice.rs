@@ -1,8 +1,10 @@
 //! Hints about query blocks: which block a hint is for, and whether its tables are there. One for a block
 //! that is named later waits for it.
 
+use std::collections::BTreeMap;
+
 use super::Hint;
-use crate::ast::{Advice, Name, OrderAdvice, TableRef, WayAdvice};
+use crate::ast::{Advice, Name, OrderAdvice, TableFactor, TableName, TableRef, WayAdvice};
 
 /// A hint as written: its name, and its arguments with the blocks they name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,6 +14,9 @@ pub(in crate::parser) struct Written {
     pub(super) block: Option<Name>,
     pub(super) words: Vec<(Name, Option<Name>)>,
 }
+
+/// A block heeds so many hints: each is looked at wherever its tables are.
+const HINTS_MAX: usize = 1000;
 
 /// Hints that are heeded.
 pub(super) const HEEDED: &[&str] = &[
@@ -70,10 +75,14 @@ impl Written {
 /// Hints that are not given to a block yet.
 #[derive(Debug, Default)]
 pub(in crate::parser) struct Waiting {
-    /// For blocks that are named later.
-    named: Vec<Written>,
+    /// For blocks that are named later, by their names.
+    named: BTreeMap<Name, Vec<Written>>,
+    /// Of INSERT, until it is known whether a query gives its rows.
+    inserting: Option<Block>,
     /// Of INSERT, for the query that follows.
     carried: Vec<Written>,
+    /// INSERT and its query are one block.
+    counted_twice: u32,
 }
 
 impl Waiting {
@@ -86,35 +95,46 @@ impl Waiting {
     ) -> Block {
         let mut hints = std::mem::take(&mut self.carried);
         if let Some(own) = own {
-            let waiting = std::mem::take(&mut self.named);
-            let is_own =
-                |one: &Written| one.target().is_ok_and(|target| target.is_some_and(|name| **name == *own));
-            let (found, rest): (Vec<_>, Vec<_>) = waiting.into_iter().partition(is_own);
-            hints.extend(found);
-            self.named = rest;
+            hints.extend(self.named.remove(own).unwrap_or_default());
         }
         for one in written {
-            match one.target() {
-                Ok(None) => hints.push(one),
-                Ok(Some(name)) if own == Some(&**name) => hints.push(one),
-                Ok(Some(_)) => self.named.push(one),
-                Err(()) => told.push(Hint::Advice(one.name.into(), "".into())),
+            match one.target().map(Option::<&Name>::cloned) {
+                Ok(Some(name)) if own != Some(&*name) => self.named.entry(name).or_default().push(one),
+                Ok(_) => hints.push(one),
+                Err(()) => told.push(without_effect(&one)),
             }
         }
-        Block { hints, number }
+        told.extend(hints.iter().skip(HINTS_MAX).map(without_effect));
+        hints.truncate(HINTS_MAX);
+        Block { hints, number: number - self.counted_twice.min(number) }
     }
 
-    /// Hints of INSERT are for the query whose rows it takes.
-    pub(in crate::parser) fn carry(&mut self, block: Block) {
-        self.carried = block.hints;
+    /// INSERT begins, with these.
+    pub(in crate::parser) fn insert(&mut self, block: Block) {
+        self.inserting = Some(block);
+    }
+
+    /// The query begins that gives an INSERT its rows: the hints are the query's.
+    pub(in crate::parser) fn insert_query(&mut self) {
+        if let Some(block) = self.inserting.take() {
+            self.carried = block.hints;
+            self.counted_twice = 1;
+        }
+    }
+
+    /// An INSERT is read whose rows no query gave; what its hints would say of the table is nothing.
+    pub(in crate::parser) fn insert_rows(&mut self, table: &TableName, told: &mut Vec<Hint>) {
+        if let Some(block) = self.inserting.take().filter(|block| !block.hints.is_empty()) {
+            let factor = TableFactor { name: table.clone(), alias: None, hints: Vec::new() };
+            block.advice(&[TableRef::Table(factor)], told);
+        }
     }
 
     /// Tells of hints whose block has not come.
     pub(in crate::parser) fn end(&mut self, told: &mut Vec<Hint>) {
-        for one in std::mem::take(&mut self.named) {
-            if let Ok(Some(name)) = one.target() {
-                told.push(Hint::NoBlock(quoted(name).into(), one.name.into()));
-            }
+        for (name, hints) in std::mem::take(&mut self.named) {
+            let missing = |one: &Written| Hint::NoBlock(quoted(&name).into(), one.name.into());
+            told.extend(hints.iter().map(missing));
         }
     }
 }
@@ -194,6 +214,10 @@ fn aliases(table: &TableRef, into: &mut Vec<Name>) {
             aliases(&join.right, into);
         }
     }
+}
+
+fn without_effect(hint: &Written) -> Hint {
+    Hint::Advice(hint.name.into(), "".into())
 }
 
 fn quoted(name: &str) -> String {
