@@ -10,7 +10,7 @@
 //! server's own: compare it only with checksums that it made of the same definition.
 
 use turnstile_engine::session_status::Operation;
-use turnstile_engine::{Isolation, ScanIndex, ScanSpec, Txn, TxnOptions, Visit};
+use turnstile_engine::{ScanIndex, ScanSpec, Txn, Visit};
 
 use super::Session;
 use super::maintain::Said;
@@ -72,14 +72,7 @@ async fn check_trees(session: &mut Session, table: &Table) -> SqlResult<()> {
 
 /// What is wrong with the rows, if anything is.
 async fn check_rows(session: &mut Session, table: &Table) -> SqlResult<Option<String>> {
-    let mut txn = session.db.engine().begin(TxnOptions {
-        isolation: Isolation::RepeatableRead,
-        read_only: true,
-        autocommit: false,
-        lock_wait_timeout_ms: session.settings.row_lock_wait_ms,
-        interrupt: session.interrupt.clone(),
-        status: session.entry.status.clone(),
-    });
+    let mut txn = transaction::snapshot(session);
     let found = compare_counts(session, &mut txn, table).await;
     txn.leave_engine();
     txn.rollback().await?;

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use turnstile_engine::yield_now::Slice;
-use turnstile_engine::{Isolation, ScanIndex, ScanSpec, Txn, TxnOptions, Visit};
+use turnstile_engine::{ScanIndex, ScanSpec, Txn, Visit};
 
 use super::Session;
 use super::maintain::Said;
@@ -192,14 +192,7 @@ async fn make(session: &mut Session, table: &Table, wanted: &[Wanted]) -> SqlRes
     if wanted.is_empty() {
         return Ok(());
     }
-    let mut txn = session.db.engine().begin(TxnOptions {
-        isolation: Isolation::RepeatableRead,
-        read_only: true,
-        autocommit: false,
-        lock_wait_timeout_ms: session.settings.row_lock_wait_ms,
-        interrupt: session.interrupt.clone(),
-        status: session.entry.status.clone(),
-    });
+    let mut txn = transaction::snapshot(session);
     let made = collect(session, &mut txn, table, wanted).await;
     txn.leave_engine();
     txn.rollback().await?;

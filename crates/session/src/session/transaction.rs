@@ -97,6 +97,18 @@ fn options(session: &mut Session, autocommit: bool, read_only: Option<bool>) -> 
     }
 }
 
+/// A transaction of its own that reads as one snapshot sees it, beside the session's.
+pub(super) fn snapshot(session: &Session) -> Txn {
+    session.db.engine().begin(TxnOptions {
+        isolation: Isolation::RepeatableRead,
+        read_only: true,
+        autocommit: false,
+        lock_wait_timeout_ms: session.settings.row_lock_wait_ms,
+        interrupt: session.interrupt.clone(),
+        status: session.entry.status.clone(),
+    })
+}
+
 /// Opens a transaction if none is open; or begins a statement in the open one.
 pub(super) fn enter(session: &mut Session) -> &mut OpenTxn {
     let wait = session.settings.row_lock_wait_ms;
