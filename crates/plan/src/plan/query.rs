@@ -412,7 +412,7 @@ pub struct Subquery {
     pub varies: bool,
     /// It may be joined, or read as a list: None if no hint says so.
     pub joins: Option<bool>,
-    /// Its rows are the same wherever the values are that it reads around it (`repeats.rs`).
+    /// Its rows are the same wherever the values are the same that it reads around it (`repeats.rs`).
     pub repeats: bool,
     /// Tuple positions it or its operand reads, those that the sub-queries among them read in their place.
     pub reads: Vec<usize>,
