@@ -73,11 +73,11 @@ fn step_of<'a, W: Watch + 'a>(
             return apart::wait(exec, plan, steps, nth, tuple, end).await;
         }
         loop {
-            let (rows, more) = next_rows(exec, step, &mut source, tuple, &mut watch).await?;
+            let (mut rows, more) = next_rows(exec, step, &mut source, tuple, &mut watch).await?;
             let counts = W::MEASURES && !matches!(source, Opened::Scan(..));
             for at in 0..rows.len() {
                 exec.pace().await?;
-                tuple[columns.clone()].clone_from_slice(rows.row(at));
+                rows.put(at, &mut tuple[columns.clone()]);
                 if counts {
                     watch.shown();
                 }

@@ -393,12 +393,14 @@ impl Piece {
         }
     }
 
-    pub(super) fn row(&self, at: usize) -> &[Value] {
-        match self {
-            Piece::Own(rows) => &rows[at],
+    /// Puts a row into its part of a tuple. One that is nobody else's is moved there: it is put once only.
+    pub(super) fn put(&mut self, at: usize, into: &mut [Value]) {
+        let row = match self {
+            Piece::Own(rows) => return rows[at].swap_with_slice(into),
             Piece::Stored(stored, range) => &stored.rows[range.start + at],
             Piece::Keyed(stored, key, range) => &stored.rows[stored.rows_of(*key)[range.start + at] as usize],
-        }
+        };
+        into.clone_from_slice(row);
     }
 }
 

@@ -142,6 +142,9 @@ struct Grouping<'p> {
     index: KeyIndex,
     groups: Many<Group>,
     key: Vec<u8>,
+    /// The key of the tuple before, if it is short, and its group: tuples that come in the order of a key
+    /// stay in one group for a while.
+    last: (Vec<u8>, usize),
     charge: Charge,
     /// Once no more rows come: what is left to be passed on.
     closing: Option<<Many<Group> as IntoIterator>::IntoIter>,
@@ -151,6 +154,9 @@ struct Grouping<'p> {
     /// It was used.
     is_blank: bool,
 }
+
+/// A longer key is not kept beside those that are charged.
+const SHORT_KEY_BYTES: usize = 256;
 
 /// Groups are finished in pieces of so many, so that other sessions get in between.
 const GROUPS_AT_ONCE: usize = 256;
@@ -187,13 +193,27 @@ impl Grouping<'_> {
         if !self.plan.rollup.is_empty() {
             self.key.extend((level as u64).to_le_bytes());
         }
+        let row = TupleRow(tuple);
         for (expr, collation) in &self.plan.keys[..level] {
-            let value = expr.eval(&TupleRow(tuple), context)?;
+            let value = expr.operand(&row, context)?;
             hash_key::append_held(&value, *collation, context, &mut self.key)?;
         }
-        if let Some(nth) = self.index.get_or_insert(&self.key) {
-            return Ok(nth);
+        if self.last.0 == self.key && self.last.1 < self.groups.len() {
+            return Ok(self.last.1);
         }
+        let nth = match self.index.get_or_insert(&self.key) {
+            Some(nth) => nth,
+            None => self.begin(tuple, level)?,
+        };
+        if self.key.len() <= SHORT_KEY_BYTES {
+            self.last.0.clone_from(&self.key);
+            self.last.1 = nth;
+        }
+        Ok(nth)
+    }
+
+    /// A group whose key is the one that was just inserted.
+    fn begin(&mut self, tuple: &[Value], level: usize) -> SqlResult<usize> {
         let own = size_of::<Group>() + self.plan.aggregates.len() * size_of::<Accumulator>();
         self.charge.add(own + self.key.len() + KEY_OVERHEAD + row_bytes(tuple))?;
         let accumulators = self.plan.aggregates.iter().map(Accumulator::new).collect();
@@ -283,6 +303,7 @@ impl<'p, 'o> Tail<'p, 'o> {
             plan: group,
             index: KeyIndex::default(),
             groups: Many::new(),
+            last: Default::default(),
             key: Vec::new(),
             charge: context.charge(),
             closing: None,
