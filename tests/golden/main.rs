@@ -15,6 +15,7 @@
 //! the house uses up its tickets           it makes way, if it must, and comes in again when its turn comes
 //! the house leaves
 //! s1 vanishes                its client is gone
+//! s1 -> is rolled back       between two statements, because others that it came after were
 //! ```
 //!
 //! Results are `ok` with the rows affected, `error` with its number, or rows in parentheses. The engine runs
@@ -33,7 +34,7 @@ use std::time::Duration;
 
 use turnstile_engine::admission::{AdmissionState, Place, Ticket};
 use turnstile_engine::interrupt::Interrupt;
-use turnstile_engine::session_status::SessionStatus;
+use turnstile_engine::session_status::{SessionStatus, WaitingFor};
 use turnstile_engine::{Config, Engine};
 use turnstile_session::accounts::AccountName;
 use turnstile_session::value::to_text;
@@ -126,6 +127,16 @@ struct Actor {
 }
 
 impl Actor {
+    /// An idle session that must not wait for its client any longer rolls back.
+    fn obey(&mut self) {
+        let Some(mut session) = self.idle.take_if(|session| session.must_give_up()) else { return };
+        let running: Running = Box::pin(async move {
+            session.give_up().await;
+            (session, "is rolled back".to_owned())
+        });
+        self.running = Some((running, WakeFlag::raised()));
+    }
+
     /// Goes on with the statement if its waker was called; its result when it is done.
     fn poll(&mut self) -> Option<String> {
         let (running, flag) = self.running.as_mut()?;
@@ -308,14 +319,30 @@ impl Stage {
         let waits =
             |(name, actor): &(&String, &Actor)| actor.running.is_some() && !actor.is_rung() && !at_gate(name);
         let waiting = self.actors.iter().filter(waits).count();
+        if let Some(what) = self.place_in_order(name) {
+            return what.into();
+        }
+        let in_order = |(name, _): &(&String, &Actor)| self.place_in_order(name).is_some();
+        let following = self.actors.iter().filter(waits).filter(in_order).count();
+        let waiting = waiting - following;
         let counted = self.engine.locks().statistics().current_waits as usize;
         assert!(counted <= waiting, "{counted} lock waits by {waiting} sessions when {name} waits");
         if counted == waiting { "waits".into() } else { "waits for a metadata lock".into() }
     }
 
+    /// What a session waits for in the order of commits.
+    fn place_in_order(&self, name: &str) -> Option<&'static str> {
+        match self.status(name).waiting_for() {
+            WaitingFor::Predecessors => Some("waits to commit"),
+            WaitingFor::Successors => Some("waits for those behind it"),
+            _ => None,
+        }
+    }
+
     /// Polls whoever was woken until nobody is.
     fn let_others_go_on(&mut self) {
         let begun = std::time::Instant::now();
+        self.actors.values_mut().for_each(Actor::obey);
         while self.actors.values().any(Actor::is_rung) {
             assert!(begun.elapsed() < CLOCK_MAX, "somebody is woken again and again:\n{}", self.output);
             for (name, actor) in &mut self.actors {
@@ -323,6 +350,7 @@ impl Stage {
                     self.output += &format!("{name} -> {result}\n");
                 }
             }
+            self.actors.values_mut().for_each(Actor::obey);
         }
         if self.house_waits.is_some() && self.house_comes_in() == "goes on" {
             self.output += "the house -> goes on\n";

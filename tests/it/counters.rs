@@ -35,7 +35,7 @@ const STILL: &[&str] = &[
 ];
 
 /// What a quiet server of a test cannot be made to do for sure: pages that do not fit the pool, a full log,
-/// waits, the adaptive hash index, which is off, threads of the pool.
+/// waits, the adaptive hash index and the hand-on of hot rows, which are off, threads of the pool.
 const UNSURE: &[&str] = &[
     "Aborted_clients",
     "Innodb_adaptive_hash_hash_searches",
@@ -52,6 +52,11 @@ const UNSURE: &[&str] = &[
     "Innodb_pages_written",
     "Innodb_row_lock_current_waits",
     "Innodb_deadlocks",
+    "Turnstile_hot_row_followed",
+    "Turnstile_hot_row_following",
+    "Turnstile_hot_row_handed_on",
+    "Turnstile_hot_row_impatience",
+    "Turnstile_hot_row_told_to_roll_back",
     "Threadpool_idle_threads",
     "Threadpool_threads",
     "Threads_created",

@@ -27,7 +27,9 @@ fn nothing_acknowledged_is_lost_in_twenty_kills() {
         // A small pool and a small log: pages are evicted and the log wraps while the kill strikes.
         // From one worker to four: they hand rows and log waiters to each other.
         let workers = format!("--thread-pool-size={}", 1 + round % 4);
-        let options = ["--innodb-buffer-pool-size=8M", "--innodb-redo-log-capacity=16M", &workers];
+        // And the stock's row handed on before commit.
+        let hot_row = format!("--turnstile-hot-row={}", if round % 3 == 0 { "OFF" } else { "ON" });
+        let options = ["--innodb-buffer-pool-size=8M", "--innodb-redo-log-capacity=16M", &workers, &hot_row];
         let (server, target) = start(&scratch, &options);
         let mut client = connect(&target);
         if round == 0 {

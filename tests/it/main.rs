@@ -8,6 +8,7 @@ mod counters;
 mod error_texts;
 mod flip_switches;
 mod four_waits;
+mod handed_on;
 mod hostile;
 mod kill_rounds;
 mod laboratory;

@@ -38,6 +38,8 @@ use crate::txn::counters::{CounterSlot, Counters};
 use crate::txn::kernel::Kernel;
 use crate::wal::{Drive, FlushMode};
 
+/// Until an abandoned transaction, whose rows others have built upon, is looked at again.
+const COVERED_PAUSE: Duration = Duration::from_millis(1);
 /// How long purge sleeps when there was nothing to do.
 const PURGE_IDLE: Duration = Duration::from_millis(50);
 /// How long purge sleeps when it has caught up a moment ago.
@@ -134,15 +136,27 @@ impl Engine {
         }
     }
 
-    /// Rolls back on this thread whatever was dropped before its end.
+    /// Rolls back on this thread whatever was dropped before its end; but not what others have built upon who
+    /// are still there.
     pub fn roll_back_abandoned(&self) -> Result<()> {
-        while let Some(orphan) = self.kernel.take_orphan() {
+        // Tried and put back since one was rolled back.
+        let mut in_vain = 0;
+        while in_vain < self.kernel.orphan_ids().len()
+            && let Some(orphan) = self.kernel.take_orphan()
+        {
             let id = orphan.id;
             let outcome = roll_back_orphan(&self.kernel, orphan);
             self.kernel.orphan_done(id);
-            if let Err((orphan, error)) = outcome {
-                self.kernel.abandon(orphan);
-                return Err(error);
+            match outcome {
+                Ok(()) => in_vain = 0,
+                Err((orphan, Error::Covered(_))) => {
+                    self.kernel.abandon(orphan);
+                    in_vain += 1;
+                }
+                Err((orphan, error)) => {
+                    self.kernel.abandon(orphan);
+                    return Err(error);
+                }
             }
         }
         Ok(())
@@ -526,9 +540,10 @@ fn run_rollbacks(kernel: &Kernel) {
                 let id = orphan.id;
                 let outcome = roll_back_orphan(kernel, orphan);
                 kernel.orphan_done(id);
-                if let Err((orphan, _)) = outcome {
+                if let Err((orphan, error)) = outcome {
                     kernel.abandon(orphan);
-                    kernel.purge_sleep(PURGE_IDLE);
+                    let soon = matches!(error, Error::Covered(_));
+                    kernel.purge_sleep(if soon { COVERED_PAUSE } else { PURGE_IDLE });
                 }
             }
         }

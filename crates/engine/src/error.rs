@@ -1,6 +1,6 @@
 //! The engine's errors, grouped by what the caller must do about them.
 
-use crate::ids::{IndexId, Lsn, PageNo};
+use crate::ids::{IndexId, Lsn, PageNo, TxnId};
 use turnstile_sys::disk::AllocateError;
 
 /// Result of the engine.
@@ -14,6 +14,10 @@ pub enum Error {
     /// The transaction was chosen as the victim of a deadlock.
     #[error("deadlock found when trying to get lock; try restarting transaction")]
     Deadlock,
+    /// The transaction was one of a hot row's group, and another one that it came after was rolled back, or
+    /// it held the group up for too long.
+    #[error("the transaction's group at a hot row was rolled back; try restarting transaction")]
+    GroupRolledBack,
 
     // -- roll back the statement; it may be run again
     /// A lock was not granted in time.
@@ -101,6 +105,10 @@ pub enum Error {
     },
 
     // -- never reaches the engine's user
+    /// A row that is to be taken back has been changed again by this transaction, which must be taken back
+    /// first.
+    #[error("a row was changed again by transaction {0}")]
+    Covered(TxnId),
     /// A page is not in memory: load it and run the operation again.
     #[error("page {0} is not in memory")]
     Miss(PageNo),

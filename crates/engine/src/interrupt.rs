@@ -36,6 +36,14 @@ impl Interrupt {
     }
     fn kill(&self, bits: u8) {
         self.state.fetch_or(bits, Ordering::SeqCst);
+        self.wake();
+    }
+    /// The first half of [`Interrupt::kill_query`], allowed under a mutex; [`Interrupt::wake`] must follow.
+    pub fn note_kill(&self) {
+        self.state.fetch_or(QUERY, Ordering::SeqCst);
+    }
+    /// Has whoever waits look at what was noted.
+    pub fn wake(&self) {
         let waker = self.waker.lock().take();
         if let Some(waker) = waker {
             waker.wake();

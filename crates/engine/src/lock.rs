@@ -3,6 +3,7 @@
 
 mod deadlock;
 mod grant;
+mod hand_on;
 mod inherit;
 mod mode;
 mod name;
@@ -15,6 +16,7 @@ mod table;
 mod wait;
 
 pub use deadlock::{DeadlockMember, DeadlockRecord};
+pub use hand_on::Follow;
 pub use mode::{LockKind, LockMode};
 pub use name::{LockName, OwnedName};
 pub use owner::{LockCount, TxnLocks};

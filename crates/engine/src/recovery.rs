@@ -39,9 +39,7 @@ pub(crate) fn restart(storage: Arc<Storage>, config: &Config) -> Result<(Arc<Ker
         kernel.registry.enter_again(loser.txn_id);
     }
     let count = found.losers.len();
-    for loser in found.losers {
-        roll_back_loser(&kernel, loser)?;
-    }
+    roll_back_losers(&kernel, found.losers)?;
     for (index, state) in with_pages_blocking(&kernel.storage, || kernel.indexes.list())? {
         if state == IndexState::Dropping {
             finish_drop(&kernel, index)?;
@@ -61,12 +59,40 @@ fn mark_is_lost(found: TxnId, mark: TxnId) -> Error {
     }
 }
 
-fn roll_back_loser(kernel: &Kernel, loser: Loser) -> Result<()> {
-    let Loser { txn_id, mut hold } = loser;
-    hold.add_flags(NEEDS_PURGE);
-    roll_back(kernel, txn_id, &mut hold)?;
-    kernel.end_writer(txn_id, &mut Some(hold), TxnState::RolledBack)?;
+/// Rolls back who was running. Rows that were handed on before commit have versions of several of them, the
+/// last writer's on top; who finds another one's there waits for that one's turn. Predecessor and successor
+/// never change places, so each pass ends at least one of them.
+fn roll_back_losers(kernel: &Kernel, mut losers: Vec<Loser>) -> Result<()> {
+    while !losers.is_empty() {
+        let count = losers.len();
+        let mut covered = Vec::new();
+        for mut loser in losers {
+            loser.hold.add_flags(NEEDS_PURGE);
+            match roll_back(kernel, loser.txn_id, &mut loser.hold) {
+                Ok(()) => {
+                    kernel.end_writer(loser.txn_id, &mut Some(loser.hold), TxnState::RolledBack)?;
+                }
+                Err(Error::Covered(by)) => covered.push((loser, by)),
+                Err(error) => return Err(error),
+            }
+        }
+        if let Some((loser, by)) = covered.first()
+            && covered.len() == count
+        {
+            return Err(circle(loser.txn_id, *by));
+        }
+        losers = covered.into_iter().map(|(loser, _)| loser).collect();
+    }
     Ok(())
+}
+
+/// Each of some transactions says that another one of them came after it.
+fn circle(one: TxnId, other: TxnId) -> Error {
+    Error::Corrupt {
+        file: DATA_FILE.to_owned(),
+        offset: 0,
+        what: format!("transactions {one} and {other} have each changed what the other changed before"),
+    }
 }
 
 fn roll_back(kernel: &Kernel, id: TxnId, hold: &mut crate::txn::lane::LaneHold) -> Result<()> {
@@ -78,11 +104,16 @@ fn roll_back(kernel: &Kernel, id: TxnId, hold: &mut crate::txn::lane::LaneHold) 
     }
 }
 
-/// Rolls back a transaction that was dropped before its end. On an error it comes back, to be tried again.
+/// Rolls back a transaction that was dropped before its end. On an error it comes back, to be tried again;
+/// `Covered`: once others that have got its rows are gone.
 pub(crate) fn roll_back_orphan(
     kernel: &Kernel,
     mut orphan: Box<Orphan>,
 ) -> std::result::Result<(), (Box<Orphan>, Error)> {
+    if !orphan.reclaim(kernel) {
+        let id = orphan.id;
+        return Err((orphan, Error::Covered(id)));
+    }
     if let Err(error) = roll_back(kernel, orphan.id, &mut orphan.hold) {
         return Err((orphan, error));
     }

@@ -88,6 +88,10 @@ pub enum WaitingFor {
     Definition = 3,
     /// A lock that users have named.
     UserLock = 4,
+    /// The commit of transactions on whose changes its own builds.
+    Predecessors = 5,
+    /// The rollback of transactions that have built on what it takes back.
+    Successors = 6,
 }
 
 /// One per session; handed to the engine with the options of each transaction.
@@ -284,6 +288,8 @@ impl SessionStatus {
             2 => WaitingFor::TableLock,
             3 => WaitingFor::Definition,
             4 => WaitingFor::UserLock,
+            5 => WaitingFor::Predecessors,
+            6 => WaitingFor::Successors,
             _ => WaitingFor::Nothing,
         }
     }

@@ -1,5 +1,6 @@
 //! What can be changed while the engine runs.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64};
 
 /// Settings that can be changed while the engine runs, under the names MySQL users know.
@@ -31,6 +32,8 @@ pub struct Settings {
     pub adaptive_max_sleep_delay_us: AtomicU64,
     /// `innodb_commit_concurrency`: 0 for no limit.
     pub commit_concurrency: AtomicU64,
+    /// Hand-on of hot rows before commit.
+    pub hot_row: Arc<HotRow>,
 }
 
 impl Default for Settings {
@@ -48,6 +51,33 @@ impl Default for Settings {
             thread_sleep_delay_us: AtomicU64::new(0),
             adaptive_max_sleep_delay_us: AtomicU64::new(150_000),
             commit_concurrency: AtomicU64::new(0),
+            hot_row: Arc::default(),
+        }
+    }
+}
+
+/// Whether rows are handed on before commit, and within which bounds. Live.
+#[derive(Debug)]
+pub struct HotRow {
+    /// `turnstile_hot_row`.
+    pub on: AtomicBool,
+    /// `turnstile_hot_row_min_waiters`: who waits for a row, if it is to count as hot.
+    pub min_waiters: AtomicU64,
+    /// `turnstile_hot_row_group_cap`: most transactions that a row is handed on by before the first of them
+    /// has ended.
+    pub group_cap: AtomicU64,
+    /// `turnstile_hot_row_patience_ms`: how long a transaction that is to commit waits for those before it;
+    /// then the first of them is rolled back, and who comes after it.
+    pub patience_ms: AtomicU64,
+}
+
+impl Default for HotRow {
+    fn default() -> Self {
+        HotRow {
+            on: AtomicBool::new(false),
+            min_waiters: AtomicU64::new(1),
+            group_cap: AtomicU64::new(1024),
+            patience_ms: AtomicU64::new(5_000),
         }
     }
 }

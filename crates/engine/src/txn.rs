@@ -3,6 +3,7 @@
 pub mod admitted;
 pub mod counters;
 pub mod dead_undo;
+pub mod follow;
 pub mod id_range;
 pub mod interior_purge;
 pub mod kernel;

@@ -226,8 +226,18 @@ impl Connection {
         self.session.transferred(received, sent);
     }
 
-    /// The client's next message, unless somebody ends the connection first.
+    /// The client's next message, unless somebody ends the connection first. A transaction that must not wait
+    /// for it any longer is rolled back meanwhile.
     async fn next_message(&mut self, message: &mut Vec<u8>) -> Result<(), ReadError> {
+        while !self.message_or_alarm(message).await? {
+            Box::pin(self.session.give_up()).await;
+        }
+        Ok(())
+    }
+
+    /// Waits for the client's next message. False: nothing of it has come, and the open transaction must be
+    /// rolled back now.
+    async fn message_or_alarm(&mut self, message: &mut Vec<u8>) -> Result<bool, ReadError> {
         let len_max = self.packet_bytes_max;
         let (session, readiness) = (&self.session, &self.readiness);
         let interrupt = session.interrupt();
@@ -238,7 +248,7 @@ impl Connection {
                 return Poll::Ready(Err(ReadError::Closed));
             }
             if let Poll::Ready(done) = read.as_mut().poll(context) {
-                return Poll::Ready(done);
+                return Poll::Ready(done.map(|()| true));
             }
             if readiness.is_within_message() && !within {
                 within = true;
@@ -250,6 +260,9 @@ impl Connection {
                 }
                 // KILL QUERY of a session that runs none has no effect.
                 interrupt.clear_query();
+            }
+            if !within && session.must_give_up() {
+                return Poll::Ready(Ok(false));
             }
             Poll::Pending
         })

@@ -95,6 +95,8 @@ pub struct Session {
     named: HashMap<Box<str>, Arc<CachedStatement>>,
     next_prepared: u32,
     multi_statements: bool,
+    /// Its transaction was rolled back while the client said nothing, who is to be told.
+    gave_up: bool,
     /// Memory for taking texts apart.
     scan: Scan,
     /// What its account may do.
@@ -233,7 +235,14 @@ impl Session {
         self.entry.set_command(Command::Query, self.db.registry().now_us());
         text::announce(text);
         log::log_command(self, "Query", text);
-        let result = text::query_text(self, text, out).await;
+        let result = match self.owes_bad_news() {
+            true => Box::pin(self.tell(text)).await,
+            false => Ok(()),
+        };
+        let result = match result {
+            Ok(()) => text::query_text(self, text, out).await,
+            told => told,
+        };
         self.after_statement(&result);
         result
     }
@@ -279,6 +288,9 @@ impl Session {
         }
         self.entry.set_command(Command::Sleep, now_us);
         self.entry.show(|shown| shown.text = None);
+        if let Some(open) = &mut self.open {
+            open.txn.order().rest();
+        }
     }
 
     /// The account it runs under.

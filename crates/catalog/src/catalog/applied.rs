@@ -27,6 +27,10 @@ impl Catalog {
             }
             "innodb_adaptive_hash_index" => self.engine.adaptive_hash().set_enabled(number != 0),
             "innodb_deadlock_detect" => self.engine.locks().set_detection(number != 0),
+            "turnstile_hot_row" => settings.hot_row.on.store(number != 0, Ordering::Relaxed),
+            "turnstile_hot_row_group_cap" => settings.hot_row.group_cap.store(number, Ordering::Relaxed),
+            "turnstile_hot_row_min_waiters" => settings.hot_row.min_waiters.store(number, Ordering::Relaxed),
+            "turnstile_hot_row_patience_ms" => settings.hot_row.patience_ms.store(number, Ordering::Relaxed),
             "innodb_print_all_deadlocks" => {
                 settings.print_all_deadlocks.store(number != 0, Ordering::Relaxed)
             }

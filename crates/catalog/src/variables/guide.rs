@@ -34,6 +34,24 @@ that is, for statements that wait for a CREATE, ALTER, DROP or LOCK TABLES or th
         ],
     },
     Topic {
+        title: "Hot rows in transactions of several statements",
+        text: "A transaction that has changed a row keeps it locked until its client has sent COMMIT, a round trip later; when everybody \
+wants that row, the round trips add up. With `turnstile_hot_row` the row goes to the next one as soon as the transaction waits for its \
+client. The successor builds on the change, commits after its predecessor, and is rolled back with it: error 1213, as for a deadlock, \
+and the client begins again. Consistent reads see nothing of it; locking reads, ranges and INSERT wait as ever, and nobody gets past them.
+
+It is for changes of one row by its key that touch no index: stock, counters, balances. Where rollbacks are frequent, or clients dawdle \
+within their transactions, each takes all along who came after: `turnstile_hot_row_group_cap` says how many those may be, \
+`turnstile_hot_row_patience_ms` for how long they wait for one that dawdles. `turnstile_hot_row_min_waiters` keeps rows out of it that \
+are not hot.",
+        names: &[
+            "turnstile_hot_row",
+            "turnstile_hot_row_min_waiters",
+            "turnstile_hot_row_group_cap",
+            "turnstile_hot_row_patience_ms",
+        ],
+    },
+    Topic {
         title: "Connections and threads",
         text: "Three numbers sound alike and limit different things. `max_connections` says how many clients there may be; one more is \
 refused (error 1040). `thread_pool_size` says how many threads run their statements, and it need not grow with the clients: a session \

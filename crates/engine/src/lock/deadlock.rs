@@ -30,6 +30,8 @@ use turnstile_sys::sync::atomic::{Ordering, fence};
 pub(super) struct Search {
     /// Number of the current pass; transactions marked with it have been looked at.
     pass: u64,
+    /// It goes along the order of commits, too.
+    through_order: bool,
 }
 
 /// A transaction in a deadlock.
@@ -65,12 +67,28 @@ pub struct DeadlockRecord {
     pub victim: usize,
 }
 
-/// A waiting transaction on the path of a search.
+/// A transaction on the path of a search that waits, or must end after another one.
 struct Visit {
     txn: Arc<TxnLocks>,
-    waiter: Arc<Waiter>,
-    /// Blockers that wait themselves (or are the start), not yet followed.
+    /// The lock wait it is in, if it is in one.
+    waiter: Option<Arc<Waiter>>,
+    /// Blockers that wait themselves or come after somebody (or are the start), not yet followed.
     ahead: SmallVec<[Arc<TxnLocks>; 4]>,
+}
+
+impl Visit {
+    fn is_queued(&self) -> bool {
+        self.waiter.as_ref().is_some_and(|waiter| waiter.queued.load(Ordering::Relaxed))
+    }
+}
+
+/// What one member of a cycle waits for the next one for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Edge {
+    /// A lock.
+    Lock,
+    /// Its end: it builds on what the next one has written.
+    Order,
 }
 
 impl LockTable {
@@ -89,10 +107,16 @@ impl LockTable {
         }
         let mut somebody_waits = false;
         shard.each_blocker(waiter.node, |blocker| {
-            somebody_waits = blocker.is_waiting();
+            somebody_waits = blocker.is_waiting() || self.predecessors_wait() && blocker.follows();
             if somebody_waits { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         somebody_waits
+    }
+
+    /// Whether the order of commits may be part of a cycle with a lock in it: such a one has a member that
+    /// has handed a row on and waits for a lock. While there is none, no chain is walked, however long.
+    pub(super) fn predecessors_wait(&self) -> bool {
+        self.counters.waiting_predecessors.load(Ordering::SeqCst) != 0
     }
 
     /// Breaks every cycle through this transaction.
@@ -100,16 +124,22 @@ impl LockTable {
         loop {
             let mut search = self.search.lock();
             let Some(cycle) = self.find_cycle(&mut search, start) else { return };
-            if !self.confirm(&cycle) {
-                continue;
-            }
-            let victim = choose_victim(&cycle);
+            let Some(edges) = self.confirm(&cycle) else { continue };
+            let victim = choose_victim(&cycle, &edges);
             let Some(record) = self.describe(&cycle, victim).map(Arc::new) else { continue };
-            // The members all wait, so what they were doing can still be seen; a moment later the victim
-            // runs.
+            // The members wait, or come after one that does, so what they were doing can still be seen; a
+            // moment later the victim runs.
             let broken = self.on_deadlock.get().map(|hook| hook(&record));
-            let ended = self.cancel(&cycle[victim].waiter, Outcome::Victim);
+            // Out of the queue, or marked as doomed, before the next search begins; told after this one.
+            let (mut woken, mut alarm) = (None, None);
+            match &cycle[victim].waiter {
+                Some(waiter) => woken = self.take_out(waiter, Outcome::Victim),
+                None => alarm = self.mark_doomed(&cycle[victim].txn),
+            }
             drop(search);
+            let ended = woken.is_some() || alarm.is_some();
+            woken.into_iter().for_each(|woken| self.deliver(woken));
+            alarm.into_iter().for_each(|alarm| self.sound(alarm));
             if ended {
                 *self.last_deadlock.lock() = Some(record);
                 if let Some(broken) = broken {
@@ -125,9 +155,10 @@ impl LockTable {
     /// Depth first from `start`; the path back to it, if there is one.
     fn find_cycle(&self, search: &mut Search, start: &Arc<TxnLocks>) -> Option<Vec<Visit>> {
         search.pass += 1;
+        search.through_order = self.predecessors_wait();
         self.counters.searches.fetch_add(1, Ordering::Relaxed);
         start.mark.store(search.pass, Ordering::Relaxed);
-        let mut path = vec![self.step(start, start)?];
+        let mut path = vec![self.step(start, start, search.through_order)?];
         while let Some(top) = path.last_mut() {
             let Some(next) = top.ahead.pop() else {
                 path.pop();
@@ -137,7 +168,7 @@ impl LockTable {
                 return Some(path);
             }
             if next.mark.swap(search.pass, Ordering::Relaxed) != search.pass
-                && let Some(step) = self.step(&next, start)
+                && let Some(step) = self.step(&next, start, search.through_order)
             {
                 path.push(step);
             }
@@ -146,40 +177,60 @@ impl LockTable {
     }
 
     /// The waiting transaction with those of its blockers that can be part of a cycle.
-    fn step(&self, txn: &Arc<TxnLocks>, start: &Arc<TxnLocks>) -> Option<Visit> {
-        let waiter = txn.inner.lock().wait.clone()?;
+    fn step(&self, txn: &Arc<TxnLocks>, start: &Arc<TxnLocks>, through_order: bool) -> Option<Visit> {
         let mut ahead = SmallVec::new();
         let mut edges = 0;
-        {
-            let shard = self.shard(waiter.shard);
-            if !waiter.queued.load(Ordering::Relaxed) {
-                return None;
+        let mut look = |blocker: &Arc<TxnLocks>| {
+            edges += 1;
+            // Who is doomed is on its way out of the cycle.
+            let stays = !blocker.is_doomed();
+            let leads_on = blocker.is_waiting() || through_order && blocker.follows();
+            if stays && (leads_on || Arc::ptr_eq(blocker, start)) {
+                ahead.push(blocker.clone());
             }
-            shard.each_blocker(waiter.node, |blocker| {
-                edges += 1;
-                if Arc::ptr_eq(blocker, start) || blocker.is_waiting() {
-                    ahead.push(blocker.clone());
-                }
-                ControlFlow::Continue(())
-            });
+        };
+        let mut waiter = {
+            let inner = txn.inner.lock();
+            if through_order {
+                inner.hand_on.behind.iter().for_each(|behind| look(&behind.predecessor));
+            }
+            inner.wait.clone()
+        };
+        if let Some(waits) = &waiter {
+            let shard = self.shard(waits.shard);
+            if waits.queued.load(Ordering::Relaxed) {
+                shard.each_blocker(waits.node, |blocker| {
+                    look(blocker);
+                    ControlFlow::Continue(())
+                });
+            } else {
+                waiter = None;
+            }
         }
         self.counters.edges.fetch_add(edges, Ordering::Relaxed);
-        Some(Visit { txn: txn.clone(), waiter, ahead })
+        (!ahead.is_empty()).then(|| Visit { txn: txn.clone(), waiter, ahead })
     }
 
-    /// Whether every edge of the cycle is still there, by the same waits.
-    fn confirm(&self, cycle: &[Visit]) -> bool {
-        cycle.iter().zip(cycle.iter().cycle().skip(1)).all(|(step, next)| {
-            let shard = self.shard(step.waiter.shard);
-            let mut blocked = false;
-            if step.waiter.queued.load(Ordering::Relaxed) {
-                shard.each_blocker(step.waiter.node, |blocker| {
-                    blocked = Arc::ptr_eq(blocker, &next.txn);
-                    if blocked { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-                });
-            }
-            blocked
-        })
+    /// The edges of the cycle, if every one is still there, by the same waits.
+    fn confirm(&self, cycle: &[Visit]) -> Option<Vec<Edge>> {
+        let pairs = cycle.iter().zip(cycle.iter().cycle().skip(1));
+        pairs.map(|(step, next)| self.confirm_edge(step, &next.txn)).collect()
+    }
+
+    fn confirm_edge(&self, step: &Visit, next: &Arc<TxnLocks>) -> Option<Edge> {
+        if step.txn.comes_after(next) {
+            return Some(Edge::Order);
+        }
+        let waiter = step.waiter.as_ref()?;
+        let shard = self.shard(waiter.shard);
+        let mut blocked = false;
+        if waiter.queued.load(Ordering::Relaxed) {
+            shard.each_blocker(waiter.node, |blocker| {
+                blocked = Arc::ptr_eq(blocker, next);
+                if blocked { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            });
+        }
+        blocked.then_some(Edge::Lock)
     }
 
     /// The cycle in words; `None` if a timeout or a kill has broken it meanwhile.
@@ -187,11 +238,17 @@ impl LockTable {
         let mut members: Vec<DeadlockMember> = Vec::with_capacity(cycle.len());
         let mut by_which: Vec<Option<LockInfo>> = Vec::with_capacity(cycle.len());
         for (step, next) in cycle.iter().zip(cycle.iter().cycle().skip(1)) {
-            let shard = self.shard(step.waiter.shard);
-            if !step.waiter.queued.load(Ordering::Relaxed) {
+            // What it waits for, or, if it waits for the next one's end, its own lock on the row it got from
+            // that one.
+            let (at, waited) = match &step.waiter {
+                Some(waiter) => ((waiter.shard, waiter.node), waiter.since.elapsed()),
+                None => (step.txn.order_of(&next.txn)?, Duration::ZERO),
+            };
+            let shard = self.shard(at.0);
+            if step.waiter.is_some() && !step.is_queued() || !shard.is_of(at.1, &step.txn) {
                 return None;
             }
-            let entry = shard.node(step.waiter.node).entry;
+            let entry = shard.node(at.1).entry;
             by_which.push(shard.own_hold(entry, &next.txn).map(|node| shard.describe(node)));
             members.push(DeadlockMember {
                 txn_id: step.txn.txn_id(),
@@ -199,8 +256,8 @@ impl LockTable {
                 start_sequence: step.txn.start_sequence(),
                 undo_records: step.txn.undo_records(),
                 locks: step.txn.lock_totals(),
-                waited: step.waiter.since.elapsed(),
-                waiting_for: shard.describe(step.waiter.node),
+                waited,
+                waiting_for: shard.describe(at.1),
                 holds: None,
             });
         }
@@ -247,8 +304,12 @@ impl LockTable {
     }
 }
 
-/// Who has written least, which is the cheapest to roll back; of equals the youngest.
-fn choose_victim(cycle: &[Visit]) -> usize {
+/// Who has written least, which is the cheapest to roll back; of equals the youngest. Not one that the member
+/// before it comes after: its rollback would take that one along, whose own would do.
+fn choose_victim(cycle: &[Visit], edges: &[Edge]) -> usize {
     let order = |step: &Visit| (step.txn.undo_records(), u64::MAX - step.txn.start_sequence());
-    (0..cycle.len()).min_by_key(|&position| order(&cycle[position])).expect("a cycle has members")
+    let before = |position: usize| edges[(position + edges.len() - 1) % edges.len()];
+    (0..cycle.len())
+        .min_by_key(|&position| (before(position) == Edge::Order, order(&cycle[position])))
+        .expect("a cycle has members")
 }

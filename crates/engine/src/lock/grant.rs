@@ -15,8 +15,10 @@
 //! `settle`, here or at the release.
 
 use super::mode::{BITS, CLASSES, classes};
+use super::owner::TxnLocks;
 use super::shard::{NONE, Shard, Woken};
 use super::wait::Outcome;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 use turnstile_sys::handoff;
@@ -76,10 +78,18 @@ impl Shard {
             let (node, want) = (cursors[class], classes[class]);
             let behind = want.conflicts & invited != 0;
             let room = self.waiter(node).short && self.queue(entry).invited < INVITED_MAX;
-            if want.conflicts & queued != 0
-                || self.entry(entry).held_by_others(want.conflicts, 0)
-                || behind && !room
+            let held = self.entry(entry).held_by_others(want.conflicts, 0);
+            if held
+                && want.conflicts & queued == 0
+                && let Some(predecessor) = self.hand_on(entry, node)
             {
+                cursors[class] = self.node(node).next;
+                let handed = hands_off && self.waiter(node).short && handoff::reserve();
+                self.waiter(node).handed.store(handed, Ordering::Relaxed);
+                self.grant_behind(node, predecessor, woken);
+                continue;
+            }
+            if want.conflicts & queued != 0 || held || behind && !room {
                 queued |= want.bits;
                 cursors[class] = NONE;
                 continue;
@@ -149,6 +159,14 @@ impl Shard {
         }
     }
 
+    /// Grants a lock that its holder has handed on.
+    fn grant_behind(&mut self, node: u32, predecessor: Arc<TxnLocks>, woken: &mut Woken) {
+        let entry = self.node(node).entry;
+        let heir = self.owner(node).clone();
+        self.grant(node, woken);
+        self.put_behind(entry, &heir, predecessor, woken);
+    }
+
     fn grant(&mut self, node: u32, woken: &mut Woken) {
         let entry = self.node(node).entry;
         let (txn, waiter) = self.leave_queue(node);
@@ -156,6 +174,10 @@ impl Shard {
             let own = self.own_hold(entry, &txn);
             let alive = self.add_hold(entry, own, &txn, waiter.want.bits);
             debug_assert!(alive, "a transaction that waits has not ended");
+        }
+        // Who waited behind it in the queue waits for it now, and may be one that it comes after.
+        if txn.follows() && self.entry(entry).waiters() > 0 {
+            woken.suspects.push(txn);
         }
         woken.push((waiter, Some(Outcome::Granted)));
     }

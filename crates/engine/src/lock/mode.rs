@@ -33,6 +33,9 @@ pub enum LockMode {
 pub enum LockKind {
     /// The record alone (`REC_NOT_GAP`).
     Record,
+    /// The record alone, by a change of that one row: it may build on a version that is not committed yet, if
+    /// its writer hands the row on (`hand_on.rs`).
+    Successor,
     /// The open interval before the record (`GAP`).
     Gap,
     /// Both.
@@ -65,6 +68,8 @@ pub(super) struct Want {
     pub conflicts: u8,
     /// What it is called among waiters: position in `ROW_CLASSES` or `TABLE_CLASSES`.
     pub class: u8,
+    /// It takes a row that is handed on before commit.
+    pub follows: bool,
 }
 
 /// Number of classes of requests that can wait on one name.
@@ -73,7 +78,7 @@ pub(super) const CLASSES: usize = 5;
 const NEVER_WAITS: u8 = u8::MAX;
 
 const fn want(bits: u8, conflicts: u8, class: u8) -> Want {
-    Want { bits, conflicts, class }
+    Want { bits, conflicts, class, follows: false }
 }
 
 /// Requests on rows that can wait, by class.
@@ -104,6 +109,7 @@ impl Want {
             LockKind::Gap => want(if exclusive { GAP_X } else { GAP_S }, 0, NEVER_WAITS),
             _ if supremum => want(if exclusive { GAP_X } else { GAP_S }, 0, NEVER_WAITS),
             LockKind::Record => ROW_CLASSES[usize::from(exclusive)],
+            LockKind::Successor => Want { follows: exclusive, ..ROW_CLASSES[usize::from(exclusive)] },
             LockKind::NextKey => ROW_CLASSES[2 + usize::from(exclusive)],
         }
     }

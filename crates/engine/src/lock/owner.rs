@@ -11,8 +11,11 @@
 //!   undo_records     owner                                   victim choice
 //!   transient        owner                                   requests that met it; its own release
 //!   mark             deadlock search, under its mutex        the same
+//!   order            under a shard mutex, with `inner`       owner, before its commit; deadlock pre-check
+//!   doomed           whoever needs it rolled back            owner, wherever it may stop
 //! ```
 
+use super::hand_on::HandOn;
 use super::wait::Waiter;
 use crate::ids::{TableId, TxnId};
 use smallvec::SmallVec;
@@ -38,6 +41,8 @@ pub(super) struct Inner {
     pub gap_heir: bool,
     /// Set by `release_all`: nobody may add a lock on this transaction's behalf any more.
     pub ended: bool,
+    /// Rows handed on before commit, by it and to it.
+    pub hand_on: HandOn,
 }
 
 /// Memory of one lock: entry, node, map slot and place in the held list, with a key of up to 16 bytes.
@@ -66,6 +71,9 @@ pub struct TxnLocks {
     pub(super) filter: AtomicU64,
     pub(super) waiting: AtomicBool,
     pub(super) mark: AtomicU64,
+    /// Rows on which it comes after a transaction that has not ended.
+    pub(super) order: AtomicU32,
+    pub(super) doomed: AtomicBool,
     transient: AtomicBool,
     skip_gaps: AtomicBool,
     undo_records: AtomicU64,
@@ -85,6 +93,8 @@ impl TxnLocks {
             filter: AtomicU64::new(0),
             waiting: AtomicBool::new(false),
             mark: AtomicU64::new(0),
+            order: AtomicU32::new(0),
+            doomed: AtomicBool::new(false),
             transient: AtomicBool::new(false),
             skip_gaps: AtomicBool::new(false),
             undo_records: AtomicU64::new(0),
@@ -105,6 +115,9 @@ impl TxnLocks {
         );
         inner.ended = false;
         inner.tables.clear();
+        inner.hand_on.clear();
+        *locks.order.get_mut() = 0;
+        *locks.doomed.get_mut() = false;
         *locks.lock_count.get_mut() = 0;
         *locks.held_bytes.get_mut() = 0;
         *locks.filter.get_mut() = 0;
@@ -185,6 +198,18 @@ impl TxnLocks {
     /// Whether it waits for a lock at this moment.
     pub fn is_waiting(&self) -> bool {
         self.waiting.load(Ordering::SeqCst)
+    }
+
+    /// Whether it must come after another transaction that has not ended: it builds on what that one has
+    /// written.
+    #[inline]
+    pub fn follows(&self) -> bool {
+        self.order.load(Ordering::SeqCst) != 0
+    }
+    /// Whether it must be rolled back as a whole, because a transaction that it comes after is.
+    #[inline]
+    pub fn is_doomed(&self) -> bool {
+        self.doomed.load(Ordering::SeqCst)
     }
 
     pub(super) fn may_hold(&self, hash: u64) -> bool {

@@ -10,9 +10,11 @@ use super::name::{LockName, OwnedName};
 use super::owner::{HeldRef, TxnLocks};
 use super::queue::Queue;
 use super::wait::{Outcome, Waiter};
+use crate::api::HotRow;
 use hashbrown::HashTable;
 use smallvec::SmallVec;
 use std::sync::Arc;
+use std::task::Waker;
 
 /// No entry, no node.
 pub(super) const NONE: u32 = u32::MAX;
@@ -25,8 +27,29 @@ const KEEP_ENTRIES: usize = 1024;
 const HOLD_BYTES: usize =
     2 * (size_of::<Entry>() + size_of::<Node>() + size_of::<HeldRef>() + 4 * size_of::<u32>());
 
-/// Waiters to be told once the shard's mutex is free: with an outcome, or (`None`) to try for themselves.
-pub(super) type Woken = SmallVec<[(Arc<Waiter>, Option<Outcome>); 4]>;
+/// What is to be done once the shard's mutex is free.
+#[derive(Debug, Default)]
+pub(super) struct Woken {
+    /// Waiters to be told: with an outcome, or (`None`) to try for themselves.
+    pub waiters: SmallVec<[(Arc<Waiter>, Option<Outcome>); 4]>,
+    /// Transactions that wait for those before them to end, or for those behind them to be gone.
+    pub tasks: SmallVec<[Waker; 1]>,
+    /// Transactions that rest and come after nobody any more: they may hand on to whoever it is.
+    pub firsts: SmallVec<[Arc<TxnLocks>; 1]>,
+    /// Transactions that come after another one, and have a new lock, which may have closed a cycle.
+    pub suspects: SmallVec<[Arc<TxnLocks>; 1]>,
+    /// Rows that were handed on.
+    pub handed_on: u64,
+}
+
+impl Woken {
+    pub fn new() -> Self {
+        Self::default()
+    }
+    pub fn push(&mut self, waiter: (Arc<Waiter>, Option<Outcome>)) {
+        self.waiters.push(waiter);
+    }
+}
 
 /// A hold or a wait.
 #[derive(Debug)]
@@ -40,6 +63,8 @@ pub(super) struct Node {
     pub next: u32,
     /// What is held; nothing for a wait.
     pub bits: u8,
+    /// A hold that was handed on: it is among its entry's `handed`, and its bits do not count.
+    pub handed: bool,
 }
 
 /// A doubly linked list of nodes.
@@ -59,6 +84,10 @@ pub(super) struct Entry {
     pub hash: u64,
     pub name: OwnedName,
     pub holders: List,
+    /// Holds that were handed on and whose transactions have not ended, in the order in which these must end.
+    /// If there are any, then there is a holder of the record, who ends after them.
+    pub handed: List,
+    pub handed_len: u32,
     /// Holders per bit; a transaction counts once in each of its bits.
     pub held: [u32; BITS],
     /// Kept when it empties: a name that was waited for will be again.
@@ -80,7 +109,7 @@ impl Entry {
         (HOLD_BYTES + self.name.heap_bytes()) as u64
     }
 
-    fn count(&mut self, bits: u8, change: i32) {
+    pub fn count(&mut self, bits: u8, change: i32) {
         for (bit, count) in self.held.iter_mut().enumerate() {
             if bits & 1 << bit != 0 {
                 *count = count.wrapping_add_signed(change);
@@ -98,6 +127,8 @@ impl Entry {
 pub(super) struct Shard {
     /// This shard's number.
     pub number: u32,
+    /// Whether, and when, rows are handed on; None in a shard alone.
+    pub hot_row: Option<Arc<HotRow>>,
     names: HashTable<u32>,
     pub entries: Vec<Entry>,
     free_entries: Vec<u32>,
@@ -132,6 +163,12 @@ impl Shard {
         self.nodes[node as usize].txn.as_ref().expect("a node in a list has its transaction")
     }
 
+    /// Whether this is a node of the transaction's still.
+    pub fn is_of(&self, node: u32, txn: &Arc<TxnLocks>) -> bool {
+        let owner = self.nodes.get(node as usize).and_then(|node| node.txn.as_ref());
+        owner.is_some_and(|owner| Arc::ptr_eq(owner, txn))
+    }
+
     pub fn find(&self, name: LockName<'_>, hash: u64) -> Option<u32> {
         self.names.find(hash, |&entry| self.entries[entry as usize].name.matches(name)).copied()
     }
@@ -151,8 +188,9 @@ impl Shard {
             }
             None => {
                 let entry = u32::try_from(self.entries.len()).expect("fewer than 2^32 names per shard");
-                let holders = List::EMPTY;
-                self.entries.push(Entry { hash, name: name.into(), holders, held: [0; BITS], queue: None });
+                let (holders, handed) = (List::EMPTY, List::EMPTY);
+                let (name, held) = (name.into(), [0; BITS]);
+                self.entries.push(Entry { hash, name, holders, handed, handed_len: 0, held, queue: None });
                 entry
             }
         };
@@ -179,7 +217,8 @@ impl Shard {
         self.free_entries.push(entry);
         if self.names.is_empty() && self.entries.len() > KEEP_ENTRIES {
             let (number, row_holds, table_holds) = (self.number, self.row_holds, self.table_holds);
-            *self = Shard { number, row_holds, table_holds, ..Shard::default() };
+            let hot_row = self.hot_row.take();
+            *self = Shard { number, hot_row, row_holds, table_holds, ..Shard::default() };
         }
     }
 
@@ -269,7 +308,7 @@ impl Shard {
     }
 
     pub fn new_node(&mut self, txn: Arc<TxnLocks>, waiter: Option<Arc<Waiter>>, entry: u32, bits: u8) -> u32 {
-        let node = Node { txn: Some(txn), waiter, entry, prev: NONE, next: NONE, bits };
+        let node = Node { txn: Some(txn), waiter, entry, prev: NONE, next: NONE, bits, handed: false };
         match self.free_nodes.pop() {
             Some(free) => {
                 self.nodes[free as usize] = node;

@@ -45,8 +45,8 @@ impl LockShape {
     /// As `performance_schema.data_locks.LOCK_MODE` spells it.
     pub fn label(self) -> &'static str {
         match self {
-            LockShape::Row(LockMode::S, LockKind::Record) => "S,REC_NOT_GAP",
-            LockShape::Row(LockMode::X, LockKind::Record) => "X,REC_NOT_GAP",
+            LockShape::Row(LockMode::S, LockKind::Record | LockKind::Successor) => "S,REC_NOT_GAP",
+            LockShape::Row(LockMode::X, LockKind::Record | LockKind::Successor) => "X,REC_NOT_GAP",
             LockShape::Row(LockMode::S, LockKind::Gap) => "S,GAP",
             LockShape::Row(LockMode::X, LockKind::Gap) => "X,GAP",
             LockShape::Row(LockMode::S, LockKind::NextKey) => "S",

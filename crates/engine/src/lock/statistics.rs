@@ -17,6 +17,14 @@ pub(super) struct Counters {
     pub kills: AtomicU64,
     pub searches: AtomicU64,
     pub edges: AtomicU64,
+    pub handed_on: AtomicU64,
+    pub followed: AtomicU64,
+    pub following: AtomicU64,
+    pub doomed: AtomicU64,
+    pub impatience: AtomicU64,
+    /// Transactions that wait for a lock and have handed a row on: only through one of them can a cycle go
+    /// that has an edge of the order of commits.
+    pub waiting_predecessors: AtomicU64,
 }
 
 impl Counters {
@@ -29,6 +37,9 @@ impl Counters {
     pub fn ended(&self, waiter: &Waiter, outcome: Outcome) {
         let waited_us = waiter.since.elapsed().as_micros() as u64;
         self.current_waits.fetch_sub(1, Ordering::Relaxed);
+        if waiter.has_successors.load(Ordering::Relaxed) {
+            self.waiting_predecessors.fetch_sub(1, Ordering::SeqCst);
+        }
         self.wait_us_total.fetch_add(waited_us, Ordering::Relaxed);
         self.wait_us_max.fetch_max(waited_us, Ordering::Relaxed);
         match outcome {
@@ -63,6 +74,16 @@ pub struct LockStatistics {
     pub searches: u64,
     /// Edges looked at by all searches.
     pub edges: u64,
+    /// Rows handed on before commit, ever.
+    pub handed_on: u64,
+    /// Commits that waited for a predecessor's, ever.
+    pub followed: u64,
+    /// Transactions that wait to commit now.
+    pub following: u64,
+    /// Transactions that were told to roll back because a predecessor had to, ever.
+    pub doomed: u64,
+    /// Transactions rolled back because those behind them had waited for too long, ever.
+    pub impatience: u64,
     /// Holds on rows and gaps made, ever.
     pub created: u64,
     /// Holds on rows and gaps dropped, ever; `created - removed` are held now.

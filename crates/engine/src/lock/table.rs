@@ -16,6 +16,7 @@ use crate::error::Result;
 use crate::ids::TableId;
 use crate::rank;
 use std::sync::{Arc, OnceLock};
+use std::task::Waker;
 use std::time::{Duration, Instant};
 use turnstile_sys::ranked::{RankedGuard, RankedMutex};
 use turnstile_sys::sync::Mutex;
@@ -89,6 +90,7 @@ impl LockTable {
         let slots = (0..SHARDS as u32).map(|number| {
             let mut shard = Shard::default();
             shard.number = number;
+            shard.hot_row = Some(settings.hot_row.clone());
             let shard = RankedMutex::new(rank::LOCK_SHARD, &rank::LOCK_SHARDS, shard);
             WatchedShard { shard, released: AtomicU64::new(0) }
         });
@@ -229,7 +231,7 @@ impl LockTable {
         let hash = name.hash();
         let was_transient = txn.is_transient();
         let mut woken = Woken::new();
-        let mut search = false;
+        let (mut search, mut own_row) = (false, false);
         let waiter = {
             let mut shard = self.slot(hash).shard.lock();
             match shard.attempt(txn, name, hash, want, &mut woken) {
@@ -239,13 +241,26 @@ impl LockTable {
                     txn.set_transient(false);
                     let entry = shard.find(name, hash).expect("only a locked name conflicts");
                     let waiter = shard.join_queue(entry, txn, want, was_transient);
+                    if txn.has_handed_on() {
+                        waiter.has_successors.store(true, Ordering::Relaxed);
+                        self.counters.waiting_predecessors.fetch_add(1, Ordering::SeqCst);
+                    }
                     self.counters.began(&waiter);
-                    search = self.needs_search(&shard, txn, &waiter);
+                    if want.follows {
+                        shard.wish_for(entry, &mut woken);
+                    }
+                    // It may have been granted what the holder hands on.
+                    search = waiter.queued.load(Ordering::Relaxed) && self.needs_search(&shard, txn, &waiter);
+                    own_row = shard.is_handed_by(entry, txn);
                     Some(waiter)
                 }
             }
         };
         self.deliver(woken);
+        if own_row {
+            // Its own successors are in its way, who must end after it.
+            self.reclaim(txn, 0);
+        }
         if search {
             self.search_from(txn);
         }
@@ -384,7 +399,8 @@ impl LockTable {
 
     /// Tells waiters, outside all mutexes.
     pub(super) fn deliver(&self, woken: Woken) {
-        for (waiter, outcome) in woken {
+        let Woken { waiters, tasks, firsts, suspects, handed_on } = woken;
+        for (waiter, outcome) in waiters {
             match outcome {
                 Some(outcome) => {
                     self.counters.ended(&waiter, outcome);
@@ -394,6 +410,18 @@ impl LockTable {
                     debug_assert!(first, "who takes a waiter out of the queue is alone");
                 }
                 None => waiter.cell.nudge(),
+            }
+        }
+        tasks.into_iter().for_each(Waker::wake);
+        for first in firsts {
+            self.grant_wanted(&first);
+        }
+        if handed_on > 0 {
+            self.counters.handed_on.fetch_add(handed_on, Ordering::Relaxed);
+        }
+        for suspect in suspects {
+            if self.detects() && self.predecessors_wait() {
+                self.search_from(&suspect);
             }
         }
     }
@@ -411,20 +439,25 @@ impl LockTable {
 
     /// Ends a wait from outside. False if it had ended already.
     pub(super) fn cancel(&self, waiter: &Waiter, outcome: Outcome) -> bool {
+        let woken = self.take_out(waiter, outcome);
+        let ended = woken.is_some();
+        woken.into_iter().for_each(|woken| self.deliver(woken));
+        ended
+    }
+
+    /// The same; who is to be told is the caller's to [`LockTable::deliver`].
+    pub(super) fn take_out(&self, waiter: &Waiter, outcome: Outcome) -> Option<Woken> {
         let mut woken = Woken::new();
-        {
-            let mut shard = self.shard(waiter.shard);
-            if !waiter.queued.load(Ordering::Relaxed) {
-                return false;
-            }
-            let entry = shard.node(waiter.node).entry;
-            let (_txn, waiter) = shard.leave_queue(waiter.node);
-            woken.push((waiter, Some(outcome)));
-            shard.settle(entry, Manner::HAND_OVER, &mut woken);
-            shard.drop_if_idle(entry);
+        let mut shard = self.shard(waiter.shard);
+        if !waiter.queued.load(Ordering::Relaxed) {
+            return None;
         }
-        self.deliver(woken);
-        true
+        let entry = shard.node(waiter.node).entry;
+        let (_txn, waiter) = shard.leave_queue(waiter.node);
+        woken.push((waiter, Some(outcome)));
+        shard.settle(entry, Manner::HAND_OVER, &mut woken);
+        shard.drop_if_idle(entry);
+        Some(woken)
     }
 
     /// Waits for row locks, ever; one of [`LockTable::statistics`] that needs no mutex.
@@ -447,6 +480,11 @@ impl LockTable {
             kills: load(&counters.kills),
             searches: load(&counters.searches),
             edges: load(&counters.edges),
+            handed_on: load(&counters.handed_on),
+            followed: load(&counters.followed),
+            following: load(&counters.following),
+            doomed: load(&counters.doomed),
+            impatience: load(&counters.impatience),
             ..LockStatistics::default()
         };
         for number in self.shard_numbers() {
@@ -495,8 +533,15 @@ impl Shard {
         if want.is_covered_by(own_bits, name.is_table()) {
             return Grant::Held;
         }
+        let mut predecessor = None;
         if self.entry(entry).held_by_others(want.conflicts, own_bits) {
-            return Grant::Conflict;
+            // Who waits already comes first.
+            if want.follows && own.is_none() && self.entry(entry).waiters() == 0 {
+                predecessor = self.take_over(entry, txn, 1);
+            }
+            if predecessor.is_none() {
+                return Grant::Conflict;
+            }
         }
         if !want.converts(own_bits, name.is_table())
             && let Some(first) = self.first_conflicting_waiter(entry, want, u64::MAX)
@@ -508,11 +553,17 @@ impl Shard {
             let alive = self.add_hold(entry, own, txn, want.bits);
             debug_assert!(alive, "a transaction that asks has not ended");
         }
+        if let Some(predecessor) = predecessor {
+            self.put_behind(entry, txn, predecessor, woken);
+        }
         Grant::New
     }
 
     fn release(&mut self, node: u32, bits: u8, manner: Manner, woken: &mut Woken) -> bool {
         let entry = self.node(node).entry;
+        if self.entry(entry).handed_len > 0 {
+            self.leave_chain(node, bits, woken);
+        }
         let gone = self.remove_bits(node, bits);
         self.settle(entry, manner, woken);
         self.drop_if_idle(entry);

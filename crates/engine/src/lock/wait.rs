@@ -75,6 +75,8 @@ pub struct Waiter {
     /// Granted to be run by the thread that granted it, which has reserved a place
     /// ([`turnstile_sys::handoff`]).
     pub(super) handed: AtomicBool,
+    /// Its transaction has handed a row on, and counts among the predecessors that wait.
+    pub(super) has_successors: AtomicBool,
     pub(super) shard: u32,
     pub(super) node: u32,
     pub(super) arrival: u64,
@@ -94,6 +96,7 @@ impl Waiter {
             passed: AtomicU32::new(0),
             short,
             handed: AtomicBool::new(false),
+            has_successors: AtomicBool::new(false),
             shard,
             node,
             arrival,

@@ -130,6 +130,10 @@ pub(super) fn prune(
     if roll.0 == 0 || newer == writer || !kernel.registry.has_old_view(newer) {
         return None;
     }
+    // A version that was handed on before its commit hides all behind it from every view to come.
+    if kernel.registry.is_active(newer) {
+        return None;
+    }
     let oldest = kernel.registry.oldest_hiding(newer)?;
     let depth = if writer.0 % DEEP_EVERY == 0 { DEEP } else { SHALLOW };
     let pool = &kernel.storage.pool;

@@ -109,7 +109,13 @@ fn take_back(kernel: &Kernel, id: TxnId, ptr: RollPtr, record: &UndoRecord<'_>) 
             }
         };
         if matches!(record.kind, UndoKind::Insert { .. } | UndoKind::Update { .. }) {
-            LaneHold::check_owner(writer_of(found.value)?, id, leaf.view().page_no())?;
+            let writer = writer_of(found.value)?;
+            // The row was handed on: whoever got it is taken back first. At a restart only, where there are
+            // no locks.
+            if writer != id && kernel.registry.is_active(writer) {
+                return Err(Error::Covered(writer));
+            }
+            LaneHold::check_owner(writer, id, leaf.view().page_no())?;
         }
         if !leaf.fits_replace(slot, value.len()) {
             drop(leaf);
@@ -134,6 +140,9 @@ impl Txn {
         let kernel = self.kernel.clone();
         if savepoint.0 != 0 {
             self.options.status.rows().partial_rollbacks.add(1);
+        }
+        if self.records > savepoint.0 {
+            self.order().reclaim(savepoint.0).await;
         }
         while self.records > savepoint.0 {
             if self.records.is_multiple_of(RECORDS_AT_ONCE) {

@@ -114,9 +114,10 @@ impl Txn {
             Some(grant) => grant,
             None => {
                 let (lock, wait) = (RowLock::Exclusive, LockWait::Wait);
-                self.lock_row(table.clustered, key, lock, LockKind::Record, wait).await?
+                self.lock_row(table.clustered, key, lock, LockKind::Successor, wait).await?
             }
         };
+        self.order().note_predecessor()?;
         draft.grant = Some(grant);
         let tree = paged!(self, self.kernel.tree(table.clustered))?;
         let outcome = match draft.outcome {
@@ -157,10 +158,11 @@ fn try_whole_update(
     draft: &mut UpdateDraft,
 ) -> Result<bool> {
     txn.check_may_write()?;
-    match txn.try_lock_row(table.clustered, key, RowLock::Exclusive, LockKind::Record) {
+    match txn.try_lock_row(table.clustered, key, RowLock::Exclusive, LockKind::Successor) {
         Grant::Conflict => return Ok(false),
         grant => draft.grant = Some(grant),
     }
+    txn.order().note_predecessor()?;
     let tree = txn.kernel.tree(table.clustered)?;
     if let Attempt::Done(updated) = try_update(txn, table, &tree, key, change, draft)? {
         draft.outcome = Some(updated);
@@ -235,7 +237,8 @@ fn try_update(
             Change::Keep => return Ok(Attempt::Done(Updated::Kept)),
             Change::Refuse => {
                 drop(leaf);
-                if let Some(grant) = draft.grant {
+                // Whose answer rests on what a predecessor may take back stays in its order.
+                if let Some(grant) = draft.grant.filter(|_| !txn.order().must_follow()) {
                     scan_locked::release_if_unwanted(txn, table.clustered, key, RowLock::Exclusive, grant);
                 }
                 return Ok(Attempt::Done(Updated::Kept));
@@ -250,6 +253,8 @@ fn try_update(
         if !draft.unique_checked && draft.entries.iter().flatten().any(|entry| entry.is_unique(table)) {
             return Ok(Attempt::CheckUnique);
         }
+        let first = version.txn_id != txn.id;
+        let chained = version.payload.chain().0 != 0 || draft.chain.0 != 0;
         let version = match new {
             None => NewVersion::Deleted,
             Some(row) if row.len() > INLINE_BYTES_MAX && draft.chain.0 == 0 => {
@@ -258,6 +263,11 @@ fn try_update(
             Some(row) => NewVersion::Row(Payload::of(row, draft.chain)),
         };
         if write::try_replace_at(txn, tree, leaf, slot, key, version)? {
+            if txn.order().notes_changes() {
+                let whole = chained || new.is_none() || draft.entries.iter().flatten().next().is_some();
+                let only = if whole { Some(false) } else { first.then_some(true) };
+                txn.order().note_change(table.clustered, key, only);
+            }
             return Ok(Attempt::Done(updated));
         }
     }

@@ -1,6 +1,7 @@
 //! What every transaction works with: storage, trees, registry, lanes, locks, settings, counters; and the
 //! list of abandoned transactions that a background thread rolls back.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -74,8 +75,7 @@ pub struct Orphan {
 
 #[derive(Default)]
 struct Background {
-    #[expect(clippy::vec_box, reason = "an orphan that cannot be rolled back comes back in its box")]
-    orphans: Vec<Box<Orphan>>,
+    orphans: VecDeque<Box<Orphan>>,
     /// Orphans taken and not yet rolled back.
     in_hand: Vec<TxnId>,
 }
@@ -126,14 +126,14 @@ impl Kernel {
 
     /// Takes over a transaction that was dropped before its end.
     pub fn abandon(&self, orphan: Box<Orphan>) {
-        self.background.lock().orphans.push(orphan);
+        self.background.lock().orphans.push_back(orphan);
         self.wake.notify_all();
     }
 
     /// The next abandoned transaction, if there is one; [`Kernel::orphan_done`] must follow.
     pub fn take_orphan(&self) -> Option<Box<Orphan>> {
         let mut background = self.background.lock();
-        let orphan = background.orphans.pop()?;
+        let orphan = background.orphans.pop_front()?;
         background.in_hand.push(orphan.id);
         Some(orphan)
     }

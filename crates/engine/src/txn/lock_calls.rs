@@ -3,13 +3,14 @@
 
 use std::cell::RefCell;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::api::{LockWait, RowLock, TableDef, TableLock, TxnOptions};
 use crate::btree::Tree;
 use crate::error::{Error, Result};
 use crate::ids::{IndexId, TableId, TxnId};
+use crate::interrupt::Interrupt;
 use crate::lock::{LockMode, LockName, Patience, TxnLocks};
 use crate::session_status::{LockMemory, Operation, SessionStatus, WaitingFor};
 
@@ -103,6 +104,8 @@ pub struct TxnLockState {
     /// It counts among those that hold gaps.
     counted: bool,
     transient: bool,
+    /// It has changed a row that may be handed on, or got one: its session is to be reached.
+    in_chain: AtomicBool,
     /// The connection, for monitoring.
     session: u64,
 }
@@ -112,7 +115,15 @@ impl TxnLockState {
     pub fn new(options: &TxnOptions) -> Self {
         let session = options.status.connection();
         let memory = Counted::default();
-        TxnLockState { locks: None, memory, counted: false, transient: options.autocommit, session }
+        let transient = options.autocommit;
+        TxnLockState {
+            locks: None,
+            memory,
+            counted: false,
+            transient,
+            in_chain: AtomicBool::new(false),
+            session,
+        }
     }
 
     /// The state that the lock room shares, made at the first request.
@@ -196,6 +207,7 @@ impl TxnLockState {
     pub fn release_all(&mut self, kernel: &Kernel) {
         if let Some(locks) = self.locks.take() {
             self.uncount(kernel);
+            *self.in_chain.get_mut() = false;
             release(kernel, locks);
             self.memory = Counted::default();
         }
@@ -213,7 +225,33 @@ impl TxnLockState {
     /// The state of locks that were taken over.
     pub fn taken_over(legacy: Legacy) -> Self {
         let Legacy { locks, has_gaps, memory } = legacy;
-        TxnLockState { locks, memory, counted: has_gaps, transient: false, session: 0 }
+        TxnLockState {
+            locks,
+            memory,
+            counted: has_gaps,
+            transient: false,
+            in_chain: AtomicBool::new(false),
+            session: 0,
+        }
+    }
+
+    /// What the lock room shares, if anything was asked for.
+    pub fn known(&self) -> Option<&Arc<TxnLocks>> {
+        self.locks.as_ref()
+    }
+
+    /// Whether rows of it may be handed on, or were handed to it.
+    #[inline]
+    pub fn in_chain(&self) -> bool {
+        self.in_chain.load(Ordering::Relaxed)
+    }
+
+    /// From now on its session must be reached. False: it is doomed already.
+    pub fn enter_chain(&self, interrupt: &Arc<Interrupt>) -> bool {
+        self.in_chain.store(true, Ordering::Relaxed);
+        let Some(locks) = &self.locks else { return true };
+        locks.set_interrupt(interrupt);
+        !locks.is_doomed()
     }
 
     fn count(&mut self, kernel: &Kernel) {
@@ -276,6 +314,10 @@ impl Txn {
         };
         drop(note);
         options.status.note(doing);
+        let acquired = match acquired {
+            Err(Error::Killed | Error::Deadlock) if self.order().is_doomed() => Err(Error::GroupRolledBack),
+            acquired => acquired,
+        };
         if self.admission_is_due() && acquired.is_ok() {
             Box::pin(self.come_in()).await?;
         }
@@ -307,6 +349,8 @@ impl Txn {
     ) -> Result<Grant> {
         match (self.try_lock_row(index, key, lock, kind), wait) {
             (Grant::Conflict, LockWait::Wait) => {}
+            // Its own row, which it has handed on: that is asked back.
+            (Grant::Conflict, _) if self.order().has_handed_on(index, key) => {}
             (Grant::Conflict, LockWait::NoWait) => return Err(Error::NoWait),
             (grant, _) => return Ok(grant),
         }

@@ -16,7 +16,7 @@ use smallvec::SmallVec;
 use crate::admission::Ticket;
 use crate::api::{Isolation, Savepoint, TxnOptions};
 use crate::buffer::with_pages_blocking;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::{Lsn, RollPtr, TxnId};
 
 use super::counters::Carried;
@@ -84,6 +84,7 @@ impl Txn {
     pub fn start_statement(&mut self, lock_wait_timeout_ms: u64) {
         self.options.lock_wait_timeout_ms = lock_wait_timeout_ms;
         self.one_moment = false;
+        self.order().stop_resting();
         if self.options.isolation <= Isolation::ReadCommitted {
             self.view = None;
             self.options.status.set_view(0, 0);
@@ -133,7 +134,8 @@ impl Txn {
     }
 
     /// Commits: the commit record gets its LSN and locks are released. The client is answered after the
-    /// engine's `wait_durable`. None if nothing was written.
+    /// engine's `wait_durable`. None if nothing was written. `GroupRolledBack`, and nothing has happened, if
+    /// it comes after somebody who has not ended: see [`super::follow::Order::follow`].
     pub fn commit(&mut self) -> Result<Option<Lsn>> {
         self.end(TxnState::Committed)
     }
@@ -142,6 +144,9 @@ impl Txn {
     /// it.
     pub(crate) fn end(&mut self, state: TxnState) -> Result<Option<Lsn>> {
         turnstile_sys::trail!();
+        if state == TxnState::Committed && self.order().must_follow() {
+            return Err(Error::GroupRolledBack);
+        }
         match (self.carried.is_some(), state) {
             (true, TxnState::Committed) => self.deliver_counter()?,
             // The number of a row that was refused is used up all the same; that nobody has it is no reason

@@ -10,6 +10,7 @@
 //! misses them is worth nothing.
 #![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
 
+mod hand_on;
 mod judge;
 mod quiet;
 mod session;
@@ -154,4 +155,40 @@ fn a_log_that_is_not_synced_is_found() {
 #[test]
 fn a_double_write_that_is_not_synced_is_found() {
     assert!(seeds_to_find("dblwr") <= CANARY_SEEDS, "{CANARY_SEEDS} seeds did not find the planted bug");
+}
+
+#[test]
+fn rows_handed_on_before_commit_survive_in_order() {
+    let (from, count) = (setting("SIM_FROM", 1), setting("SIM_SEEDS", 1000));
+    let begun = Instant::now();
+    let next = AtomicU64::new(from);
+    let results = Mutex::new((Vec::new(), hand_on::Done::default()));
+    let threads = std::thread::available_parallelism().map_or(2, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= from + count || !results.lock().unwrap().0.is_empty() {
+                        return;
+                    }
+                    let outcome = catch_unwind(|| hand_on::simulate(seed));
+                    let outcome =
+                        outcome.unwrap_or_else(|panic| Err(format!("seed {seed}: {}", message(&*panic))));
+                    let mut results = results.lock().unwrap();
+                    match outcome {
+                        Ok(done) => results.1.add(&done),
+                        Err(what) => results.0.push(what),
+                    }
+                }
+            });
+        }
+    });
+    let (failures, done) = results.into_inner().unwrap();
+    println!("{count} seeds from {from} in {:.1} s: {done:?}", begun.elapsed().as_secs_f64());
+    assert!(failures.is_empty(), "\n{}", failures.join("\n"));
+    if count >= 500 {
+        let counts = [done.commits, done.handed_on, done.followed, done.doomed, done.deadlocks];
+        assert!(counts.iter().all(|count| *count > 100), "an idle simulation: {done:?}");
+    }
 }

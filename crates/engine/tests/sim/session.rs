@@ -87,6 +87,38 @@ impl Wake for Woken {
     }
 }
 
+/// A future's waker, and whether it was called.
+pub struct Waking(Woken);
+
+impl Waking {
+    pub fn raised() -> Arc<Waking> {
+        Arc::new(Waking(Woken(AtomicBool::new(true))))
+    }
+
+    /// Whether the waker was called since the last poll.
+    pub fn is_raised(&self) -> bool {
+        self.0.0.load(Ordering::SeqCst)
+    }
+
+    /// Polls a future once, if its waker was called since the last time.
+    pub fn poll<F: Future + ?Sized>(self: &Arc<Self>, future: Pin<&mut F>) -> Option<F::Output> {
+        if !self.0.0.swap(false, Ordering::SeqCst) {
+            return None;
+        }
+        let waker = Waker::from(Arc::clone(self));
+        match future.poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(done) => Some(done),
+            Poll::Pending => None,
+        }
+    }
+}
+
+impl Wake for Waking {
+    fn wake(self: Arc<Self>) {
+        self.0.0.store(true, Ordering::SeqCst);
+    }
+}
+
 impl Statement {
     pub fn new(asked: Asked, table: u32, savepoint: Savepoint, view: usize, running: Running) -> Self {
         let woken = Arc::new(Woken(AtomicBool::new(true)));

@@ -16,6 +16,8 @@ pub fn doing(entry: &Entry, statement: Option<&[u8]>) -> &'static str {
         (WaitingFor::TableLock, _) => "Waiting for table lock",
         (WaitingFor::Definition, _) => "Waiting for table metadata lock",
         (WaitingFor::UserLock, _) => "User lock",
+        (WaitingFor::Predecessors, _) => "Waiting for a predecessor's commit",
+        (WaitingFor::Successors, _) => "Waiting for successors to roll back",
         (WaitingFor::Nothing, _) if entry.status.waits_for_log() => "waiting for handler commit",
         (WaitingFor::Nothing, _) => statement.map_or("", statement_state),
     }

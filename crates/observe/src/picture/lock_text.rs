@@ -239,7 +239,7 @@ fn row_mode(shape: LockShape, supremum: bool) -> String {
     let LockShape::Row(mode, kind) = shape else { return shape.label().into() };
     let mode = if mode == LockMode::S { "lock mode S" } else { "lock_mode X" };
     let rest = match (kind, supremum) {
-        (LockKind::Record, false) => " locks rec but not gap",
+        (LockKind::Record | LockKind::Successor, false) => " locks rec but not gap",
         (LockKind::Gap, false) => " locks gap before rec",
         (LockKind::InsertIntention, false) => " locks gap before rec insert intention",
         (LockKind::InsertIntention, true) => " insert intention",

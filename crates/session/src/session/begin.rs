@@ -64,6 +64,7 @@ impl Session {
             named: HashMap::new(),
             next_prepared: 1,
             multi_statements: init.multi_statements,
+            gave_up: false,
             scan: Scan::default(),
             rights: KnownRights::default(),
         };
@@ -94,6 +95,7 @@ impl Session {
         self.state.reset();
         self.settings_changed();
         self.next_txn = transaction::NextTxn::default();
+        self.gave_up = false;
         self.prepared.clear();
         self.named.clear();
         Ok(())

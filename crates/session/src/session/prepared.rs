@@ -56,8 +56,13 @@ impl Session {
         let result = match found {
             Some(statement) => {
                 self.entry.show(|shown| shown.text = statement.text.clone());
-                log::log_command(self, "Execute", statement.text.as_deref().unwrap_or_default());
-                execute_statement(self, &statement, params, out).await
+                let text = statement.text.as_deref().unwrap_or_default();
+                log::log_command(self, "Execute", text);
+                let told = if self.owes_bad_news() { Box::pin(self.tell(text)).await } else { Ok(()) };
+                match told {
+                    Ok(()) => execute_statement(self, &statement, params, out).await,
+                    told => told,
+                }
             }
             None => Err(SqlError::unknown_statement_handler(id, "mysqld_stmt_execute")),
         };

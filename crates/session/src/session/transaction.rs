@@ -2,6 +2,7 @@
 //! are held.
 
 mod held;
+mod order;
 mod savepoint;
 
 use std::sync::Arc;
@@ -158,6 +159,8 @@ pub(super) async fn leave<T>(
             Ok(value)
         }
         Err(error) => {
+            // Interrupted because it is to be rolled back.
+            let error = if open.txn.order().is_doomed() { SqlError::group_rolled_back() } else { error };
             session.entry.status.note(Operation::RollingBack);
             if session.entry.status.uses_tables() {
                 session.entry.counts.rollbacks.add(1);
@@ -187,6 +190,9 @@ pub(super) async fn commit(session: &mut Session) -> SqlResult<()> {
         rollback(session).await?;
         return Err(error);
     }
+    if session.open.as_ref().is_some_and(|open| open.txn.order().must_follow()) {
+        Box::pin(order::follow(session)).await?;
+    }
     let turn = match &mut session.open {
         Some(open) if session.db.engine().commit_gate().limit() > 0 => {
             session.entry.status.note(Operation::Committing);
@@ -203,9 +209,12 @@ pub(super) async fn commit(session: &mut Session) -> SqlResult<()> {
     outcome
 }
 
-/// Whether [`Session::commit_now`] may come without a turn of `innodb_commit_concurrency`.
+/// Whether [`Session::commit_now`] may come without a turn of `innodb_commit_concurrency`, and without
+/// waiting for anybody to commit first.
 pub(super) fn commits_at_once(session: &Session) -> bool {
-    session.db.engine().commit_gate().limit() == 0 && session.db.refuses_writes() == Refusal::Nobody
+    session.db.engine().commit_gate().limit() == 0
+        && session.db.refuses_writes() == Refusal::Nobody
+        && !session.open.as_ref().is_some_and(|open| open.txn.order().must_follow())
 }
 
 /// Commits the open transaction as far as its commit record's place in the log; [`Session::await_commit`]

@@ -8,6 +8,7 @@ impl From<EngineError> for SqlError {
     fn from(error: EngineError) -> SqlError {
         match error {
             EngineError::Deadlock => SqlError::deadlock(),
+            EngineError::GroupRolledBack => SqlError::group_rolled_back(),
             EngineError::LockWaitTimeout => SqlError::lock_wait_timeout(),
             EngineError::NoWait => SqlError::skip_or_nowait_conflict(),
             EngineError::Killed => SqlError::query_interrupted(),

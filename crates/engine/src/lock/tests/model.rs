@@ -3,7 +3,7 @@
 //! cursors.
 
 use super::*;
-use LockKind::{Gap, InsertIntention, NextKey, Record};
+use LockKind::{Gap, InsertIntention, NextKey, Record, Successor};
 use LockMode::{S, X};
 use turnstile_sys::rng::Rng;
 
@@ -18,7 +18,7 @@ struct Claim {
 
 impl Claim {
     fn on_record(&self) -> bool {
-        matches!(self.kind, Record | NextKey)
+        matches!(self.kind, Record | Successor | NextKey)
     }
     fn on_gap(&self) -> bool {
         matches!(self.kind, Gap | NextKey)
@@ -29,7 +29,7 @@ impl Claim {
             && match self.kind {
                 Gap => false,
                 InsertIntention => other.on_gap(),
-                Record | NextKey => other.on_record() && (self.mode == X || other.mode == X),
+                Record | Successor | NextKey => other.on_record() && (self.mode == X || other.mode == X),
             }
     }
 }

@@ -208,3 +208,76 @@ fn locks_added_on_behalf_meet_waits() {
         assert_idle(&table);
     });
 }
+
+/// Who has changed each of two rows and not ended, oldest first: what the versions of a row would be.
+type Versions = [shuttle::sync::Mutex<Vec<u64>>; 2];
+
+/// One transaction over rows that are handed on: changes rows in an order that the coin says, rests in
+/// between, commits or rolls back. Versions are pushed under the lock, and leave at the front with a commit,
+/// at the back with a rollback: anything else is a broken order.
+fn buyer(table: &LockTable, txn: &Arc<TxnLocks>, interrupt: &Arc<Interrupt>, versions: &Versions) {
+    let patience = Patience { interrupt: Some(interrupt), ..FOR_LONG };
+    let number = txn.session();
+    let first = usize::from(flip());
+    let mut changed = Vec::new();
+    let mut lost = false;
+    for key in if flip() { vec![first, 1 - first] } else { vec![first] } {
+        txn.stop_resting();
+        let name = [key as u8];
+        let outcome = block_on(table.enqueue(txn, row(&name), X, LockKind::Successor, patience));
+        txn.set_interrupt(interrupt);
+        lost = outcome != Outcome::Granted || txn.is_doomed();
+        if lost {
+            break;
+        }
+        versions[key].lock().unwrap().push(number);
+        changed.push(key);
+        txn.set_undo_records(changed.len() as u64);
+        txn.note_change(row(&name), Some(true));
+        table.rest(txn);
+        thread::yield_now();
+    }
+    let commits = !lost && flip() && {
+        table.rest(txn);
+        block_on(table.follow(txn, interrupt)).is_ok()
+    };
+    if commits {
+        for &key in &changed {
+            let ended = versions[key].lock().unwrap().remove(0);
+            assert_eq!(ended, number, "it commits before one that it comes after");
+        }
+    } else {
+        if !table.reclaim(txn, 0) {
+            block_on(table.reclaimed(txn));
+        }
+        for &key in changed.iter().rev() {
+            let undone = versions[key].lock().unwrap().pop();
+            assert_eq!(undone, Some(number), "it takes back what another one has built upon");
+        }
+    }
+    table.release_all(txn);
+}
+
+/// Rows handed on before commit: the order of commits and of rollbacks, and nobody waits for ever.
+#[test]
+fn rows_handed_on_keep_their_order() {
+    check(5_000, || {
+        let table = Arc::new(table());
+        let rules = &table.settings.hot_row;
+        rules.on.store(true, Ordering::Relaxed);
+        rules.patience_ms.store(100_000_000, Ordering::Relaxed);
+        let versions: Arc<Versions> = Arc::default();
+        let threads: Vec<_> = (0..3)
+            .map(|n| {
+                let (table, versions) = (table.clone(), versions.clone());
+                thread::spawn(move || {
+                    let (txn, interrupt) = (TxnLocks::new(n, n), Arc::new(Interrupt::new()));
+                    buyer(&table, &txn, &interrupt, &versions);
+                })
+            })
+            .collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        assert!(versions.iter().all(|row| row.lock().unwrap().is_empty()));
+        assert_idle(&table);
+    });
+}
