@@ -27,6 +27,7 @@ mod blank;
 pub mod change;
 mod documents;
 mod failed;
+mod grouping;
 mod hash_key;
 mod join;
 mod json_table;

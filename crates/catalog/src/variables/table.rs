@@ -354,7 +354,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "time_zone" Both own Kind::TimeZone, "SYSTEM", live("catalog/src/variables/settings.rs"), "Zone of NOW() and of TIMESTAMP columns.";
     "timestamp" Session own Kind::Double { min: 0.0, max: 4102444800.0 }, "0", live("catalog/src/variables/settings.rs"), "What NOW() starts from; 0 for the clock.";
     "tls_version" Global admin Kind::Text, "TLSv1.2,TLSv1.3", start("server/src/serve.rs"), "TLS versions that are spoken: TLSv1.2, TLSv1.3 or both; empty for no TLS.";
-    "tmp_table_size" Both own uint(1024, u64::MAX), "16777216", live("catalog/src/variables/settings.rs"), "Bytes of memory that the rows of a derived table, a query of WITH or an INSERT ... SELECT may take; what is more goes to a file in tmpdir. Counts from 4 MiB on, as sort_buffer_size does.";
+    "tmp_table_size" Both own uint(1024, u64::MAX), "16777216", live("catalog/src/variables/settings.rs"), "Bytes of memory that groups, or the rows of a derived table, a query of WITH or an INSERT ... SELECT, may take; what is more goes to a file in tmpdir. Counts from 4 MiB on, as sort_buffer_size does.";
     "tmpdir" Global admin Kind::Text, "/tmp", start("catalog/src/catalog.rs"), "Folder where statements put rows that are too many for their memory, an absolute path. The server does not start where it cannot make files there. They have no names and are gone with their statement, or with the server, however it ends; one that finds no space there ends with error 3.";
     "transaction_alloc_block_size" Both own uint(1024, 131072), "8192", inert, "No effect.";
     "transaction_isolation" Both own Kind::Enum(ISOLATION_LEVELS), "REPEATABLE-READ", live("catalog/src/variables/settings.rs"), "Isolation of new transactions.";

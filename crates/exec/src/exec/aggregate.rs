@@ -1,26 +1,29 @@
 //! Computing aggregates, one row after another.
 
+mod distinct;
+mod saved;
+mod texts;
+
 use std::cmp::Ordering;
 
 use super::documents::Document;
-use super::key_index::{KEY_OVERHEAD, KeyIndex};
-use super::sort::sort_in_one_go;
-use super::{hash_key, order};
+use super::{Exec, hash_key, order};
+use distinct::Distinct;
+use texts::Texts;
 use turnstile_expr::expr::AggregateKind;
 use turnstile_expr::expr::{EvalContext, Row};
-use turnstile_expr::functions::text_of_bytes;
 use turnstile_plan::plan::query::Aggregate;
 use turnstile_values::collation::Collation;
 use turnstile_values::decimal::Decimal;
 use turnstile_values::error::{SqlError, SqlResult};
-use turnstile_values::memory::{Charge, Many, heap_bytes, row_bytes};
+use turnstile_values::memory::{Charge, heap_bytes};
 use turnstile_values::types::ColumnType;
 use turnstile_values::value::{Value, compare, to_bytes, to_decimal, to_double, to_u64_bits};
 
 /// One aggregate over one group.
 pub struct Accumulator {
     state: State,
-    seen: Option<KeyIndex>,
+    seen: Option<Distinct>,
 }
 
 enum State {
@@ -75,7 +78,7 @@ impl Accumulator {
             AggregateKind::JsonObject => State::Document(Document::object()),
             _ => State::Spread { count: 0, mean: 0.0, squares: 0.0 },
         };
-        Accumulator { state, seen: aggregate.distinct.then(KeyIndex::default) }
+        Accumulator { state, seen: aggregate.distinct.then(Distinct::default) }
     }
 
     /// Adds a row.
@@ -200,9 +203,36 @@ impl Accumulator {
         for (value, argument) in values.iter().zip(&aggregate.arguments) {
             hash_key::append_of(value, &argument.kind.column, aggregate.collation, context, &mut key)?;
         }
-        let new = seen.insert(&key);
-        charge.add(if new { key.len() + KEY_OVERHEAD } else { 0 })?;
-        Ok(new)
+        // What is only counted needs no value.
+        let counts = matches!(self.state, State::Count(_));
+        let values = if counts { &[Value::Null] } else { values };
+        seen.takes(&key, values, charge)
+    }
+
+    /// Some of the different values that it has seen are in a file.
+    pub(super) fn has_shed(&self) -> bool {
+        self.seen.as_ref().is_some_and(Distinct::is_away)
+    }
+
+    /// Puts the different values that it has seen into a file, and gives back what they hold. Those of
+    /// GROUP_CONCAT stay, whose texts are wanted in the order in which they come.
+    pub(super) async fn shed(&mut self, exec: &mut Exec<'_>, charge: &mut Charge) -> SqlResult<()> {
+        match &mut self.seen {
+            Some(seen) if !matches!(self.state, State::Texts(_)) => seen.shed(exec, charge).await,
+            _ => Ok(()),
+        }
+    }
+
+    /// Adds the values that were put into a file, each once.
+    pub(super) async fn gather(&mut self, exec: &mut Exec<'_>, aggregate: &Aggregate) -> SqlResult<()> {
+        let Some(seen) = self.seen.take_if(|seen| seen.is_away()) else { return Ok(()) };
+        let Some(mut reading) = seen.read(exec).await? else { return Ok(()) };
+        while let Some(values) = reading.next(exec).await? {
+            if let Some(value) = values.into_iter().next() {
+                self.add_value(aggregate.kind, value, aggregate, exec.eval)?;
+            }
+        }
+        Ok(())
     }
 
     /// COUNT(DISTINCT a, b) and GROUP_CONCAT(a, b).
@@ -377,120 +407,6 @@ fn spread(kind: AggregateKind, count: u64, squares: f64) -> Value {
     let variance = squares / divisor as f64;
     let root = matches!(kind, AggregateKind::StdDevPopulation | AggregateKind::StdDevSample);
     Value::Double(if root { variance.sqrt() } else { variance })
-}
-
-/// The texts of GROUP_CONCAT. What lies behind `group_concat_max_len` is not kept: without an order what
-/// comes late, with one what is behind when they are sorted now and then.
-#[derive(Default)]
-struct Texts {
-    list: Many<(Vec<Value>, Vec<u8>)>,
-    /// Bytes of the list with separators.
-    bytes: usize,
-    /// Entries at which the list is sorted and cut next.
-    cut_at: usize,
-    /// Something was left out.
-    is_cut: bool,
-}
-
-/// Entries that are kept unsorted at least.
-const UNSORTED_MIN: usize = 4096;
-
-/// The longest result of GROUP_CONCAT.
-fn concatenated_max(context: &EvalContext<'_>) -> usize {
-    let most = context.settings.group_concat_bytes_max.min(context.settings.result_bytes_max);
-    usize::try_from(most).unwrap_or(usize::MAX)
-}
-
-impl Texts {
-    fn add(
-        &mut self,
-        keys: Vec<Value>,
-        text: Vec<u8>,
-        aggregate: &Aggregate,
-        context: &EvalContext<'_>,
-        charge: &mut Charge,
-    ) -> SqlResult<()> {
-        let most = concatenated_max(context);
-        if aggregate.order.is_empty() && self.bytes > most {
-            self.is_cut = true;
-            return Ok(());
-        }
-        charge.add(row_bytes(&keys) + text.len() + size_of::<(Vec<Value>, Vec<u8>)>())?;
-        self.bytes += text.len() + aggregate.separator.len();
-        self.list.push((keys, text));
-        if self.list.len() > self.cut_at.max(UNSORTED_MIN) && self.bytes > most {
-            self.cut(aggregate, most, charge, context)?;
-        }
-        Ok(())
-    }
-
-    fn sort(&mut self, aggregate: &Aggregate, context: &EvalContext<'_>) -> SqlResult<()> {
-        if aggregate.order.is_empty() {
-            return Ok(());
-        }
-        let directions: Vec<_> = aggregate.order.iter().map(|key| (key.descending, key.collation)).collect();
-        sort_in_one_go(&mut self.list, |entry| &entry.0, &directions, context)
-    }
-
-    /// Keeps as many of the first as the result can hold.
-    fn cut(
-        &mut self,
-        aggregate: &Aggregate,
-        most: usize,
-        charge: &mut Charge,
-        context: &EvalContext<'_>,
-    ) -> SqlResult<()> {
-        self.sort(aggregate, context)?;
-        let (mut kept, mut bytes) = (0, 0);
-        for (_, text) in &self.list {
-            if bytes > most {
-                break;
-            }
-            kept += 1;
-            bytes += text.len() + aggregate.separator.len();
-        }
-        for (keys, text) in self.list.drain(kept..) {
-            self.is_cut = true;
-            charge.subtract(row_bytes(&keys) + text.len() + size_of::<(Vec<Value>, Vec<u8>)>());
-        }
-        (self.bytes, self.cut_at) = (bytes, kept * 2);
-        Ok(())
-    }
-
-    fn result(mut self, aggregate: &Aggregate, context: &EvalContext<'_>) -> SqlResult<Value> {
-        if self.list.is_empty() {
-            return Ok(Value::Null);
-        }
-        self.sort(aggregate, context)?;
-        let most = concatenated_max(context);
-        let binary = aggregate.result.is_binary_string();
-        let mut charge = context.charge();
-        charge.add(self.bytes)?;
-        let mut all: Vec<u8> = Vec::with_capacity(self.bytes);
-        let mut cut_at = None;
-        for (nth, (_, text)) in self.list.iter().enumerate() {
-            context.step()?;
-            all.extend_from_slice(if nth > 0 { &aggregate.separator } else { b"" });
-            all.extend_from_slice(text);
-            if all.len() > most {
-                cut_at = Some(nth + 1);
-                break;
-            }
-        }
-        // What is not in the list any more would have followed.
-        if let Some(row) = cut_at.or(self.is_cut.then_some(self.list.len() + 1)) {
-            if cut_at.is_none() {
-                all.extend_from_slice(&aggregate.separator);
-            }
-            let mut end = most.min(all.len());
-            while !binary && end > 0 && all.get(end).is_some_and(|byte| byte & 0xC0 == 0x80) {
-                end -= 1;
-            }
-            all.truncate(end);
-            context.note(SqlError::group_concat_cut(row));
-        }
-        Ok(if binary { Value::bytes(all) } else { text_of_bytes(all) })
-    }
 }
 
 /// How MIN and MAX compare: as ORDER BY does, but members of an ENUM or SET by their texts.

@@ -164,7 +164,7 @@ async fn change_one(
             keyed.push((keys.collect::<SqlResult<Vec<_>>>()?, vec![Value::UInt(nth as u64)]));
         }
         count_sorted(exec, target, keyed.len(), count);
-        let keyed = sort::sorted(exec, keyed, &plan.select.order).await?;
+        let keyed = sort::sorted(exec, keyed, &super::order::directions(&plan.select.order)).await?;
         for (_, row) in keyed.take(usize::try_from(count).unwrap_or(usize::MAX)) {
             let Some(Value::UInt(nth)) = row.first() else { continue };
             exec.pace().await?;

@@ -98,6 +98,40 @@ impl Document {
         Ok(())
     }
 
+    /// Appends all of it as values.
+    pub(super) fn save(self, out: &mut Vec<Value>) {
+        out.push(Value::UInt(u64::from(self.marked)));
+        match self.parts {
+            Parts::Array(text) => out.push(Value::from(text)),
+            Parts::TooLong => out.push(Value::Null),
+            Parts::Object(mut members) => {
+                out.push(Value::UInt(members.by_name.len() as u64));
+                while let Some(((_, name), part)) = members.by_name.pop_first() {
+                    out.extend([Value::from(name), Value::from(part)]);
+                }
+            }
+        }
+    }
+
+    /// Takes back what was saved.
+    pub(super) fn restore(&mut self, from: &mut dyn Iterator<Item = Value>) -> Option<()> {
+        self.marked = matches!(from.next()?, Value::UInt(1));
+        match (&mut self.parts, from.next()?) {
+            (parts, Value::Null) => *parts = Parts::TooLong,
+            (Parts::Array(all), Value::Str(text)) => all.push_str(&text),
+            (Parts::Object(members), Value::UInt(count)) => {
+                for _ in 0..count {
+                    let (Value::Str(name), Value::Str(part)) = (from.next()?, from.next()?) else {
+                        return None;
+                    };
+                    members.add(name.to_string(), part.to_string(), &mut Charge::default()).ok()?;
+                }
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
     /// The whole document; NULL if no row has come or it is too long (warning 1301).
     pub fn result(self, name: &str, context: &EvalContext<'_>) -> SqlResult<Value> {
         let is_empty = match &self.parts {

@@ -71,9 +71,14 @@ pub fn append_held(
     context: &EvalContext<'_>,
     out: &mut Vec<u8>,
 ) -> SqlResult<()> {
+    let bytes = value.stored_len();
+    if bytes == 0 {
+        append(value, collation, out);
+        return Ok(());
+    }
     let mut held = context.held();
-    held.grow(value.stored_len().saturating_mul(KEY_COPIES))?;
-    context.watched(value.stored_len(), || append(value, collation, out))
+    held.grow(bytes.saturating_mul(KEY_COPIES))?;
+    context.watched(bytes, || append(value, collation, out))
 }
 
 /// A key's room stays for the next one unless it is large.

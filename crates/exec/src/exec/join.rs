@@ -12,7 +12,7 @@ use turnstile_values::value::Value;
 use super::Exec;
 use super::failed::{refuse_failed, refuse_failed_groups, refuse_failed_items};
 use super::measure::{Timed, Untimed, Watch};
-use super::select::{Boxed, spill_held, trim};
+use super::select::{Boxed, deliver_done, spill_held, trim};
 use super::source::{Opened, next_rows, open_source};
 use super::tail::{Kept, RowOut, Tail, TupleRow};
 use crate::exec::subquery;
@@ -132,7 +132,11 @@ pub(super) async fn emit(
                 run_subqueries(exec, plan, &group.subqueries, tuple).await?;
             }
             refuse_failed_groups(exec, plan, tuple)?;
-            tail.push(tuple, exec.eval)
+            if tail.is_over() {
+                spill_held(exec, tail).await?;
+            }
+            let visit = tail.push(tuple, exec.eval)?;
+            if tail.has_done() { deliver_done(exec, plan, tail).await } else { Ok(visit) }
         }
         End::Tail(tail) => {
             flush(exec, tail).await?;

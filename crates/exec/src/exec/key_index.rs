@@ -88,6 +88,11 @@ impl KeyIndex {
         }
     }
 
+    /// All keys with their numbers, in no order; they are forgotten piece by piece.
+    pub fn into_entries(mut self) -> impl Iterator<Item = (Box<[u8]>, usize)> {
+        std::mem::take(&mut self.parts).into_iter().flatten().map(|(key, nth)| (key, nth as usize))
+    }
+
     /// Forgets some of the keys; false when none were left. No key is looked up any more.
     pub fn shrink(&mut self) -> bool {
         self.parts.pop().is_some()

@@ -3,11 +3,17 @@
 
 use std::cmp::Ordering;
 
+use turnstile_plan::plan::query::OrderKey;
 use turnstile_values::collation::Collation;
 use turnstile_values::value::{Value, compare};
 
 /// Direction and collation of one key.
 pub type Direction = (bool, Collation);
+
+/// Those of ORDER BY.
+pub fn directions(keys: &[OrderKey]) -> Vec<Direction> {
+    keys.iter().map(|key| (key.descending, key.collation)).collect()
+}
 
 /// Compares two values.
 #[inline]

@@ -17,6 +17,7 @@ use turnstile_values::value::Value;
 use super::failed::refuse_failed_conditions;
 use super::join::{End, apart, emit, flush, holds, passes, project, run_step, run_subqueries};
 use super::measure::{self, Part, Timed, Untimed, Watch};
+use super::order::directions;
 use super::scan::{Fields, TableScan};
 use super::sort::external::External;
 use super::spill::limits::kept_bytes_max;
@@ -122,12 +123,8 @@ async fn select(
         }
     }
     if tail.groups() {
-        while let Some(tuples) = tail.close_groups(context)? {
-            exec.note_rows(plan, Part::Groups, tuples.len());
-            exec.pace().await?;
-            if !deliver_groups(exec, plan, tuples, &mut tail).await? {
-                break;
-            }
+        while let Some(tuples) = tail.close_groups(exec).await? {
+            deliver_groups(exec, plan, tuples, &mut tail).await?;
         }
     }
     if !plan.windows.is_empty() {
@@ -138,13 +135,31 @@ async fn select(
     Ok(tail.found)
 }
 
-/// Passes some groups on; false when no more are wanted.
+/// Passes groups on that are done before all rows have come.
+pub(super) fn deliver_done<'a>(
+    exec: &'a mut Exec<'_>,
+    plan: &'a SelectPlan,
+    tail: &'a mut Tail<'_, '_>,
+) -> Boxed<'a, Visit> {
+    Box::pin(async move {
+        while let Some(tuples) = tail.take_done(exec).await? {
+            if deliver_groups(exec, plan, tuples, tail).await? == Visit::Stop {
+                return Ok(Visit::Stop);
+            }
+            flush(exec, tail).await?;
+        }
+        Ok(Visit::Continue)
+    })
+}
+
+/// Passes some groups on.
 async fn deliver_groups(
     exec: &mut Exec<'_>,
     plan: &SelectPlan,
     tuples: Rows,
     tail: &mut Tail<'_, '_>,
-) -> SqlResult<bool> {
+) -> SqlResult<Visit> {
+    exec.note_rows(plan, Part::Groups, tuples.len());
     let mut passed = 0;
     for mut tuple in tuples {
         exec.pace().await?;
@@ -154,22 +169,26 @@ async fn deliver_groups(
         }
         if holds(exec, plan, &plan.having, &mut tuple).await? {
             passed += 1;
+            if tail.is_over() {
+                spill_held(exec, tail).await?;
+            }
             if project(exec, &mut tuple, tail)? == Visit::Stop {
                 exec.note_rows(plan, Part::Having, passed);
-                return Ok(false);
+                tail.end_groups();
+                return Ok(Visit::Stop);
             }
         }
     }
     exec.note_rows(plan, Part::Having, passed);
     trim(exec, tail).await?;
-    Ok(true)
+    Ok(Visit::Continue)
 }
 
 /// With ORDER BY and LIMIT only the first rows matter.
 pub(super) async fn trim(exec: &mut Exec<'_>, tail: &mut Tail<'_, '_>) -> SqlResult<()> {
     if let Some(wanted) = tail.wants_trim() {
         let held = tail.take_held();
-        for (nth, row) in sort::sorted(exec, held, &tail.plan.order).await?.enumerate() {
+        for (nth, row) in sort::sorted(exec, held, &directions(&tail.plan.order)).await?.enumerate() {
             exec.pace().await?;
             if nth < wanted { tail.put_held(row) } else { tail.forget_held(row) }
         }
@@ -177,23 +196,26 @@ pub(super) async fn trim(exec: &mut Exec<'_>, tail: &mut Tail<'_, '_>) -> SqlRes
     if tail.is_over() { spill_held(exec, tail).await } else { Ok(()) }
 }
 
-/// What is held back goes to a file if it is more than a sort may have in memory.
+/// What is held back goes to a file if it is more than a sort may have in memory, and so do groups.
 pub(super) fn spill_held<'a>(exec: &'a mut Exec<'_>, tail: &'a mut Tail<'_, '_>) -> Boxed<'a, ()> {
     Box::pin(put_held(exec, tail))
 }
 
 async fn put_held(exec: &mut Exec<'_>, tail: &mut Tail<'_, '_>) -> SqlResult<()> {
+    if let Some(grouping) = tail.grouping().filter(|grouping| grouping.is_over()) {
+        grouping.settle(exec).await?;
+    }
     let most = kept_bytes_max(exec, |settings| settings.buffers.sort);
     if !tail.may_hold(most) {
         return Ok(());
     }
     if tail.external().is_none() {
-        let external = External::new(exec, &tail.plan.order, tail.wanted(), most)?;
+        let external = External::new(exec, &directions(&tail.plan.order), tail.wanted(), most)?;
         *tail.external() = Some(Box::new(external));
     }
-    let (held, order) = (tail.take_held(), &tail.plan.order);
+    let held = tail.take_held();
     if let Some(external) = tail.external() {
-        external.put(exec, held, order).await?;
+        external.put(exec, held).await?;
     }
     tail.forget_all_held();
     Ok(())
@@ -207,7 +229,7 @@ async fn finish(exec: &mut Exec<'_>, tail: &mut Tail<'_, '_>) -> SqlResult<()> {
     if tail.sorts() {
         let (held, wanted) = (tail.take_held(), tail.wanted());
         exec.session.entry.counts.sorted(held.len(), wanted);
-        for (_, items) in sort::sorted(exec, held, &tail.plan.order).await? {
+        for (_, items) in sort::sorted(exec, held, &directions(&tail.plan.order)).await? {
             exec.pace().await?;
             if tail.deliver_sorted(items)? == Visit::Stop {
                 break;
@@ -233,7 +255,7 @@ async fn deliver_merged(
     mut external: Box<External>,
 ) -> SqlResult<()> {
     let (held, wanted) = (tail.take_held(), tail.wanted());
-    external.put(exec, held, &tail.plan.order).await?;
+    external.put(exec, held).await?;
     tail.forget_all_held();
     let rows = usize::try_from(external.rows()).unwrap_or(usize::MAX);
     exec.session.entry.counts.sorted(rows, wanted);
@@ -355,7 +377,7 @@ async fn stream<W: Watch>(
             }
             watch.tested();
         }
-        if !more {
+        if tail.has_done() && deliver_done(exec, plan, tail).await? == Visit::Stop || !more {
             return Ok(());
         }
         flush(exec, tail).await?;

@@ -5,6 +5,7 @@
 //!
 //! Each of many rows has the first bytes of its keys beside it as numbers ([`prefix`]).
 
+pub(super) mod by_key;
 pub(super) mod external;
 mod prefix;
 
@@ -16,7 +17,6 @@ use super::tail::{Keyed, sort_rows};
 use super::{Exec, order};
 use prefix::{Prefix, Prefixes};
 use turnstile_expr::expr::EvalContext;
-use turnstile_plan::plan::query::OrderKey;
 use turnstile_values::error::SqlResult;
 use turnstile_values::memory::{Blocks, dropping};
 use turnstile_values::value::Value;
@@ -159,14 +159,13 @@ impl Drop for Merging {
 pub(super) async fn sorted(
     exec: &mut Exec<'_>,
     mut rows: Blocks<Keyed>,
-    keys: &[OrderKey],
+    directions: &[Direction],
 ) -> SqlResult<Blocks<Keyed>> {
-    if keys.is_empty() || rows.len() <= 1 {
+    if directions.is_empty() || rows.len() <= 1 {
         return Ok(rows);
     }
-    let directions: Vec<Direction> = keys.iter().map(|key| (key.descending, key.collation)).collect();
     let is_short = rows.len() <= RUN_ROWS;
-    let mut prefixes = Prefixes::new(&directions);
+    let mut prefixes = Prefixes::new(directions);
     let mut longest = 0;
     for block in rows.blocks_mut() {
         longest = longest.max(long_keys(block.iter().map(|row| &row.0)));
@@ -178,12 +177,12 @@ pub(super) async fn sorted(
     }
     if is_short && longest == 0 {
         for block in rows.blocks_mut() {
-            sort_rows(block, keys);
+            sort_rows(block, directions);
         }
         return Ok(rows);
     }
     let has_prefixes = longest == 0 && !is_short;
-    let rule = Rule { directions, longest, exact: has_prefixes && prefixes.are_exact() };
+    let rule = Rule { directions: directions.to_vec(), longest, exact: has_prefixes && prefixes.are_exact() };
     let mut entries = Blocks::new();
     for row in rows {
         exec.pace().await?;

@@ -5,17 +5,18 @@ use std::task::{Context, Poll};
 
 use turnstile_engine::Visit;
 
-use super::aggregate::Accumulator;
+use super::grouping::Grouping;
 use super::key_index::{KEY_OVERHEAD, KeyIndex};
+use super::order::{self, Direction};
 use super::sort::external::External;
 use super::spill::list::{Growing, List};
-use super::{Exec, blank, hash_key, order, rollup};
+use super::{Exec, blank, hash_key};
 use turnstile_expr::expr::{EvalContext, Expr, NoRow, Row, Warnings};
-use turnstile_plan::plan::query::{GroupPlan, LimitPlan, OrderKey, SelectPlan};
+use turnstile_plan::plan::query::{LimitPlan, SelectPlan};
 use turnstile_values::collation::Collation;
 use turnstile_values::error::{SqlError, SqlResult};
 use turnstile_values::field::FieldRef;
-use turnstile_values::memory::{Blocks, Charge, Many, discard, row_bytes};
+use turnstile_values::memory::{Blocks, Charge, discard, row_bytes};
 use turnstile_values::sink::ResultSink;
 use turnstile_values::value::Rows;
 use turnstile_values::value::{Value, to_u64_bits};
@@ -128,124 +129,6 @@ pub fn limits(plan: &LimitPlan, context: &EvalContext<'_>) -> SqlResult<(u64, u6
     Ok((number(&plan.count, u64::MAX)?, number(&plan.offset, 0)?))
 }
 
-/// A group being built.
-pub struct Group {
-    /// The tuple of its first row.
-    pub tuple: Vec<Value>,
-    accumulators: Vec<Accumulator>,
-    /// Under WITH ROLLUP: how many keys its rows have in common.
-    level: usize,
-}
-
-struct Grouping<'p> {
-    plan: &'p GroupPlan,
-    index: KeyIndex,
-    groups: Many<Group>,
-    key: Vec<u8>,
-    /// The key of the tuple before, if it is short, and its group: tuples that come in the order of a key
-    /// stay in one group for a while.
-    last: (Vec<u8>, usize),
-    charge: Charge,
-    /// Once no more rows come: what is left to be passed on.
-    closing: Option<<Many<Group> as IntoIterator>::IntoIter>,
-    /// The tuple of the only group if it has no rows: what the block around gave and what was computed
-    /// beforehand.
-    blank: Option<Vec<Value>>,
-    /// It was used.
-    is_blank: bool,
-}
-
-/// A longer key is not kept beside those that are charged.
-const SHORT_KEY_BYTES: usize = 256;
-
-/// Groups are finished in pieces of so many, so that other sessions get in between.
-const GROUPS_AT_ONCE: usize = 256;
-
-impl Grouping<'_> {
-    fn add(&mut self, tuple: &[Value], context: &EvalContext<'_>) -> SqlResult<Visit> {
-        if !self.plan.rollup.is_empty() {
-            for level in 0..=self.plan.keys.len() {
-                let nth = self.group_of(tuple, level, context)?;
-                self.accumulate(nth, tuple, context)?;
-            }
-            return Ok(Visit::Continue);
-        }
-        let nth = if self.plan.keys.is_empty() && !self.groups.is_empty() {
-            0
-        } else {
-            self.group_of(tuple, self.plan.keys.len(), context)?
-        };
-        self.accumulate(nth, tuple, context)?;
-        Ok(if self.plan.first_row_only { Visit::Stop } else { Visit::Continue })
-    }
-
-    fn accumulate(&mut self, nth: usize, tuple: &[Value], context: &EvalContext<'_>) -> SqlResult<()> {
-        let row: &dyn Row = &TupleRow(tuple);
-        for (accumulator, aggregate) in self.groups[nth].accumulators.iter_mut().zip(&self.plan.aggregates) {
-            accumulator.add(aggregate, row, context, &mut self.charge)?;
-        }
-        Ok(())
-    }
-
-    /// The group of a tuple by the first `level` keys, a new one if it is the first.
-    fn group_of(&mut self, tuple: &[Value], level: usize, context: &EvalContext<'_>) -> SqlResult<usize> {
-        hash_key::clear(&mut self.key);
-        if !self.plan.rollup.is_empty() {
-            self.key.extend((level as u64).to_le_bytes());
-        }
-        let row = TupleRow(tuple);
-        for (expr, collation) in &self.plan.keys[..level] {
-            let value = expr.operand(&row, context)?;
-            hash_key::append_held(&value, *collation, context, &mut self.key)?;
-        }
-        if self.last.0 == self.key && self.last.1 < self.groups.len() {
-            return Ok(self.last.1);
-        }
-        let nth = match self.index.get_or_insert(&self.key) {
-            Some(nth) => nth,
-            None => self.begin(tuple, level)?,
-        };
-        if self.key.len() <= SHORT_KEY_BYTES {
-            self.last.0.clone_from(&self.key);
-            self.last.1 = nth;
-        }
-        Ok(nth)
-    }
-
-    /// A group whose key is the one that was just inserted.
-    fn begin(&mut self, tuple: &[Value], level: usize) -> SqlResult<usize> {
-        let own = size_of::<Group>() + self.plan.aggregates.len() * size_of::<Accumulator>();
-        self.charge.add(own + self.key.len() + KEY_OVERHEAD + row_bytes(tuple))?;
-        let accumulators = self.plan.aggregates.iter().map(Accumulator::new).collect();
-        self.groups.push(Group { tuple: tuple.to_vec(), accumulators, level });
-        Ok(self.groups.len() - 1)
-    }
-
-    /// Some of the groups that are left, finished; None when all are.
-    fn close(&mut self, context: &EvalContext<'_>) -> SqlResult<Option<Rows>> {
-        let closing = self.closing.get_or_insert_with(|| {
-            if let Some(tuple) = self.blank.take().filter(|_| self.groups.is_empty()) {
-                let accumulators = self.plan.aggregates.iter().map(Accumulator::new).collect();
-                self.groups.push(Group { tuple, accumulators, level: 0 });
-                self.is_blank = true;
-            }
-            std::mem::take(&mut self.groups).into_iter()
-        });
-        // Forgotten piece by piece, as the groups are.
-        self.index.shrink();
-        let mut tuples = Rows::with_capacity(GROUPS_AT_ONCE.min(closing.len()));
-        for group in closing.by_ref().take(GROUPS_AT_ONCE) {
-            let mut tuple = group.tuple;
-            for (accumulator, aggregate) in group.accumulators.into_iter().zip(&self.plan.aggregates) {
-                tuple[aggregate.position] = accumulator.result(aggregate, context)?;
-            }
-            rollup::fill(&self.plan.rollup, group.level, &mut tuple, context)?;
-            tuples.push(tuple);
-        }
-        Ok((!tuples.is_empty()).then_some(tuples))
-    }
-}
-
 /// A tuple as a row.
 pub struct TupleRow<'f>(pub &'f [Value]);
 
@@ -265,6 +148,8 @@ pub struct Tail<'p, 'o> {
     pub plan: &'p SelectPlan,
     out: &'o mut dyn RowOut,
     grouping: Option<Grouping<'p>>,
+    /// No more groups are wanted.
+    is_done: bool,
     sorted: Blocks<Keyed>,
     /// Tuples that wait for their window functions, until these are worked out.
     windowed: Option<Blocks<Keyed>>,
@@ -287,7 +172,7 @@ pub struct Tail<'p, 'o> {
 }
 
 /// Fewer bytes of rows are held back without a look at what the session allows: no buffer is smaller.
-const HELD_UNASKED_BYTES: u64 = 32 << 10;
+pub(super) const HELD_UNASKED_BYTES: u64 = 32 << 10;
 
 impl<'p, 'o> Tail<'p, 'o> {
     /// For one run of a plan; `blank`: the tuple before the first row, for a block with aggregates and no
@@ -299,17 +184,7 @@ impl<'p, 'o> Tail<'p, 'o> {
         blank: Option<Vec<Value>>,
     ) -> SqlResult<Tail<'p, 'o>> {
         let (left, skip) = limits(&plan.limit, context)?;
-        let grouping = plan.group.as_ref().map(|group| Grouping {
-            plan: group,
-            index: KeyIndex::default(),
-            groups: Many::new(),
-            last: Default::default(),
-            key: Vec::new(),
-            charge: context.charge(),
-            closing: None,
-            blank,
-            is_blank: false,
-        });
+        let grouping = plan.group.as_ref().map(|group| Grouping::new(group, context, blank));
         let seen = plan.distinct.then(KeyIndex::default);
         let (sorted, key, items) = (Blocks::new(), Vec::new(), Vec::with_capacity(plan.items.len()));
         let (charge, held) = (context.charge(), context.charge());
@@ -319,6 +194,7 @@ impl<'p, 'o> Tail<'p, 'o> {
             plan,
             out,
             grouping,
+            is_done: false,
             sorted,
             windowed,
             seen,
@@ -359,23 +235,48 @@ impl<'p, 'o> Tail<'p, 'o> {
 
     /// So many rows at once into the only COUNT(*).
     pub fn push_counted(&mut self, tuple: &[Value], rows: u64, context: &EvalContext<'_>) -> SqlResult<()> {
-        if let Some(grouping) = &mut self.grouping
-            && rows > 0
-        {
-            grouping.add(tuple, context)?;
-            grouping.groups[0].accumulators[0].count_more(rows - 1);
+        match &mut self.grouping {
+            Some(grouping) if rows > 0 => grouping.add_counted(tuple, rows, context),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
-    /// Some more groups, one tuple each; None when all have come.
-    pub fn close_groups(&mut self, context: &EvalContext<'_>) -> SqlResult<Option<Rows>> {
-        self.grouping.as_mut().map_or(Ok(None), |grouping| grouping.close(context))
+    /// Groups are done before all rows have come.
+    #[inline]
+    pub(super) fn has_done(&self) -> bool {
+        self.grouping.as_ref().is_some_and(Grouping::has_done)
+    }
+
+    /// Some of these, one tuple each.
+    pub(super) async fn take_done(&mut self, exec: &mut Exec<'_>) -> SqlResult<Option<Rows>> {
+        match &mut self.grouping {
+            Some(grouping) => grouping.take_done(exec).await,
+            None => Ok(None),
+        }
+    }
+
+    /// Once no more rows come: some more groups, one tuple each; None when all have come, or no more are
+    /// wanted.
+    pub(super) async fn close_groups(&mut self, exec: &mut Exec<'_>) -> SqlResult<Option<Rows>> {
+        match &mut self.grouping {
+            Some(grouping) if !self.is_done => grouping.close(exec).await,
+            _ => Ok(None),
+        }
+    }
+
+    /// No more groups are wanted.
+    pub(super) fn end_groups(&mut self) {
+        self.is_done = true;
+    }
+
+    /// The groups, which may be too many for memory.
+    pub(super) fn grouping(&mut self) -> Option<&mut Grouping<'p>> {
+        self.grouping.as_mut()
     }
 
     /// The groups are none but the one of a block without GROUP BY that has no rows.
     pub fn is_blank(&self) -> bool {
-        self.grouping.as_ref().is_some_and(|grouping| grouping.is_blank)
+        self.grouping.as_ref().is_some_and(Grouping::is_blank)
     }
 
     /// Computes the select list of a tuple and passes it on.
@@ -460,13 +361,18 @@ impl<'p, 'o> Tail<'p, 'o> {
     /// So much is held back that the session has to be asked how much may be.
     #[inline]
     pub fn is_over(&self) -> bool {
+        self.holds_much() || self.grouping.as_ref().is_some_and(Grouping::is_over)
+    }
+
+    /// Of rows that are sorted.
+    fn holds_much(&self) -> bool {
         self.held.bytes() > self.held_max
     }
 
     /// So many bytes may be held back; whether there are more.
     pub fn may_hold(&mut self, bytes: u64) -> bool {
         self.held_max = bytes;
-        self.is_over()
+        self.holds_much()
     }
 
     /// Where rows went that were held back; None: all are still in memory.
@@ -533,10 +439,11 @@ impl Drop for Tail<'_, '_> {
         let seen = self.seen.take().unwrap_or_default();
         let windowed = self.windowed.take().unwrap_or_default();
         let mut count = sorted.len() + seen.len() + windowed.len();
-        let groups = self.grouping.take().map(|mut grouping| {
-            count += grouping.index.len();
-            charge.absorb(std::mem::take(&mut grouping.charge));
-            (grouping.index, grouping.groups, grouping.closing)
+        let groups = self.grouping.take().map(|grouping| {
+            let (groups, more, held) = grouping.into_remains();
+            count += more;
+            charge.absorb(held);
+            groups
         });
         discard((sorted, windowed, seen, groups), count, charge);
     }
@@ -551,7 +458,6 @@ pub async fn flush(out: &mut dyn RowOut) -> SqlResult<()> {
 pub type Keyed = (Vec<Value>, Vec<Value>);
 
 /// Sorts (keys, row) pairs; stable. For a few hundred at most: it does not yield.
-pub fn sort_rows(rows: &mut [Keyed], keys: &[OrderKey]) {
-    let directions: Vec<_> = keys.iter().map(|key| (key.descending, key.collation)).collect();
-    rows.sort_by(|a, b| order::compare_keys(&a.0, &b.0, &directions));
+pub fn sort_rows(rows: &mut [Keyed], directions: &[Direction]) {
+    rows.sort_by(|a, b| order::compare_keys(&a.0, &b.0, directions));
 }

@@ -10,6 +10,7 @@ use turnstile_values::value::Rows;
 use turnstile_values::value::Value;
 
 use super::Exec;
+use super::order::directions;
 use super::tail::{RowOut, TupleRow, limits};
 use crate::exec::sort;
 
@@ -55,7 +56,7 @@ pub(super) async fn deliver(
     if !order.is_empty() {
         exec.session.entry.counts.sorted(keyed.len(), count.saturating_add(offset));
     }
-    let keyed = sort::sorted(exec, keyed, order).await?;
+    let keyed = sort::sorted(exec, keyed, &directions(order)).await?;
     let found = keyed.len() as u64;
     for (nth, (_, row)) in keyed.enumerate() {
         exec.pace().await?;

@@ -65,11 +65,11 @@ async fn fill(
         keyed.push((keys, tuple));
     }
     let mut sorted = Many::with_capacity(keyed.len());
-    for row in sort::sorted(exec, keyed, &plan.keys).await? {
+    let directions = order::directions(&plan.keys);
+    for row in sort::sorted(exec, keyed, &directions).await? {
         exec.pace().await?;
         sorted.push(row);
     }
-    let directions: Vec<Direction> = plan.keys.iter().map(|key| (key.descending, key.collation)).collect();
     let mut rows = Sorted { rows: sorted, directions, part: 0..0, given: exec.eval.charge() };
     while rows.part.end < rows.rows.len() {
         let start = rows.part.end;

@@ -1,6 +1,7 @@
 //! The last pass over a planned block: which columns every table must deliver, whether an index has them all,
 //! and whether it can deliver the order.
 
+mod grouped;
 mod weights;
 
 use std::collections::BTreeSet;
@@ -41,6 +42,7 @@ pub fn finish(plan: &mut SelectPlan, context: &PlanContext<'_>) {
             read_entries(source, first.base, &used);
         }
     }
+    grouped::arrange(plan, &used, context);
     deliver(&mut plan.steps, &used);
     each_table(&mut plan.steps, &mut |source, _| weights::note(source));
 }

@@ -515,6 +515,8 @@ pub struct GroupPlan {
     pub implicit: bool,
     /// The first row decides: MIN or MAX read from the end of an index.
     pub first_row_only: bool,
+    /// Rows of one group come one after another; under ROLLUP also those that agree in the first keys.
+    pub together: bool,
 }
 
 /// A key of WITH ROLLUP.

@@ -255,7 +255,8 @@ fn group_plan(block: &mut Block<'_, '_>, keys: Vec<(Expr, Collation)>) -> GroupP
     }
     let subqueries = block.subqueries_for(read);
     let rollup = rollup::plan(std::mem::take(&mut block.rollup));
-    GroupPlan { implicit: keys.is_empty(), keys, aggregates, subqueries, rollup, first_row_only: false }
+    let (implicit, first_row_only, together) = (keys.is_empty(), false, false);
+    GroupPlan { implicit, keys, aggregates, subqueries, rollup, first_row_only, together }
 }
 
 /// Which tables FOR UPDATE and FOR SHARE lock, by position in the scope.

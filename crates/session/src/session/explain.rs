@@ -21,8 +21,8 @@ use crate::expression_text::expression_text;
 use crate::plan::change::InsertSource;
 use crate::plan::parameters::{Parameters, actual};
 use crate::plan::query::{
-    CommonBody, CommonPlan, CommonRows, JoinStep, QueryPlan, SelectPlan, Source, Subquery, SubqueryKind,
-    TableSource,
+    CommonBody, CommonPlan, CommonRows, GroupPlan, JoinStep, QueryPlan, SelectPlan, Source, Subquery,
+    SubqueryKind, TableSource,
 };
 use crate::reads_lock::ReadsLock;
 use crate::row_plan::{PlanKind, RowPlan};
@@ -288,10 +288,12 @@ impl Lines {
             if matches!(&step.source, Source::Table(source) if source.covering) {
                 line.extra.push("Using index".into());
             }
-            if nth == 0 && plan.group.as_ref().is_some_and(|group| !group.keys.is_empty()) {
-                line.extra.push("Using temporary".into());
-            }
-            if nth == 0 && !plan.windows.is_empty() {
+            // Groups that are made one by one are kept only to be sorted.
+            let keeps = |group: &GroupPlan| {
+                let passes = group.together && plan.order.is_empty();
+                !passes && !group.keys.is_empty()
+            };
+            if nth == 0 && (plan.group.as_ref().is_some_and(keeps) || !plan.windows.is_empty()) {
                 line.extra.push("Using temporary".into());
             }
             if nth == 0 && (!plan.order.is_empty() || plan.windows.iter().any(|one| !one.keys.is_empty())) {

@@ -209,7 +209,7 @@ const TREES: &[(&str, &str)] = &[
 -> Nested loop inner join  (rows=3 loops=1)
     -> Table scan on w  (rows=3 loops=1)
         -> Materialize  (rows=1.5) (rows=3 loops=1)
-            -> Aggregate using temporary table  (rows=3 loops=1)
+            -> Group aggregate  (rows=3 loops=1)
                 -> Covering index scan on a using g  (rows=5) (rows=5 loops=1)
     -> Filter  (rows=1 loops=3)
         -> Single-row index lookup on b using PRIMARY  (rows=1) (rows=1 loops=3)
@@ -234,7 +234,7 @@ const TREES: &[(&str, &str)] = &[
     -> Table scan on x  (rows=1.5) (rows=3 loops=1)
     -> Table scan on y  (rows=1.5) (rows=3 loops=3)
 -> Materialize CTE c  (rows=1.5) (rows=3 loops=1)
-    -> Aggregate using temporary table  (rows=3 loops=1)
+    -> Group aggregate  (rows=3 loops=1)
         -> Covering index scan on a using g  (rows=5) (rows=5 loops=1)
 ",
     ),

@@ -30,10 +30,7 @@ fn what_takes_too_much_memory_ends_and_gives_it_back() {
         "SELECT REPEAT('a', 3000000) = (REPEAT('b', 3000000) = REPEAT('c', 3000000))",
         "SELECT JSON_ARRAY(REPEAT('a', 3000000), REPEAT('b', 3000000))",
         "SELECT JSON_LENGTH(CONCAT('[', REPEAT('0,', 200000), '0]'))",
-        "SELECT REPEAT(i, 2000) AS x, COUNT(*) FROM n GROUP BY x",
-        "SELECT MAX(REPEAT(i, 2000)) FROM n GROUP BY i",
         "SELECT DISTINCT REPEAT(i, 2000) FROM n",
-        "SELECT COUNT(DISTINCT REPEAT(i, 2000)) FROM n",
         "SELECT GROUP_CONCAT(REPEAT(i, 2000) ORDER BY i) FROM n",
         "WITH RECURSIVE r AS (SELECT 1 AS a UNION ALL SELECT r.a + 1 FROM r STRAIGHT_JOIN n) SELECT COUNT(*) FROM r",
         "SELECT REPEAT(i, 2000) FROM n UNION SELECT REPEAT(i, 2000) FROM n",
@@ -60,6 +57,9 @@ fn what_takes_too_much_memory_ends_and_gives_it_back() {
     // These put their rows into files.
     for (statement, end) in [
         ("SELECT REPEAT(i, 2000) AS x FROM n ORDER BY x", "999\n"),
+        ("SELECT REPEAT(i, 2000) AS x, COUNT(*) FROM n GROUP BY x ORDER BY x", "999 | 1\n"),
+        ("SELECT MAX(REPEAT(i, 2000)), i FROM n GROUP BY i", "2999 | 2999\n"),
+        ("SELECT COUNT(DISTINCT REPEAT(i, 2000)) FROM n", "3000\n"),
         (
             "SELECT COUNT(*), MAX(LENGTH(x)) FROM n AS b JOIN (SELECT k, REPEAT(i, 2000) AS x FROM n) AS a ON a.k = b.k",
             "3000 | 8000\n",

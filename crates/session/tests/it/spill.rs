@@ -1,6 +1,8 @@
 //! Rows that go to a file in `tmpdir`: with buffers of the least size every statement gives what it gives in
 //! memory, and takes no more memory than buffers do.
 
+mod groups;
+
 use std::path::PathBuf;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};

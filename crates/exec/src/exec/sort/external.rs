@@ -12,13 +12,13 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use turnstile_expr::expr::EvalContext;
-use turnstile_plan::plan::query::OrderKey;
 use turnstile_values::error::SqlResult;
 use turnstile_values::memory::{Blocks, Many};
 use turnstile_values::value::Value;
 
 use super::super::Exec;
 use super::super::order::Direction;
+use super::super::spill::limits::kept_bytes_max;
 use super::super::spill::{BLOCK_BYTES, Run, RunReader, RunWriter, SpillFile};
 use super::super::tail::Keyed;
 use super::prefix::{Prefix, Prefixes};
@@ -41,29 +41,37 @@ pub(in super::super) struct External {
     /// Runs that are merged at a time.
     merged_max: usize,
     rows: u64,
+    /// Passes are counted in `Sort_merge_passes`: it is the sort of an ORDER BY.
+    counts: bool,
 }
 
 impl External {
-    /// No runs yet, for rows that are sorted by `keys`, of which the first `most` matter; a run for each
+    /// No runs yet, for rows with keys in these directions, of which the first `most` matter; a run for each
     /// `buffer_bytes` of them. Error 1 where no file can be made.
     pub(in super::super) fn new(
         exec: &Exec<'_>,
-        keys: &[OrderKey],
+        directions: &[Direction],
         most: u64,
         buffer_bytes: u64,
     ) -> SqlResult<External> {
-        let directions: Vec<Direction> = keys.iter().map(|key| (key.descending, key.collation)).collect();
         let merged_max = usize::try_from(buffer_bytes).unwrap_or(usize::MAX) / BLOCK_BYTES;
         Ok(External {
             runs: Many::new(),
             file: SpillFile::new(exec.db.temporary())?,
-            prefixes: Prefixes::new(&directions),
-            directions,
+            prefixes: Prefixes::new(directions),
+            directions: directions.to_vec(),
             longest: 0,
             most,
             merged_max: merged_max.clamp(FEWEST_MERGED, MOST_MERGED),
             rows: 0,
+            counts: true,
         })
+    }
+
+    /// The same for rows whose order nobody asks for: merging them is not counted.
+    pub(in super::super) fn unasked(exec: &Exec<'_>, directions: &[Direction]) -> SqlResult<External> {
+        let buffer_bytes = kept_bytes_max(exec, |settings| settings.buffers.sort);
+        Ok(External { counts: false, ..External::new(exec, directions, u64::MAX, buffer_bytes)? })
     }
 
     /// Rows that were put here.
@@ -72,18 +80,13 @@ impl External {
     }
 
     /// Sorts rows and writes them as another run. Error 3 where there is no space.
-    pub(in super::super) async fn put(
-        &mut self,
-        exec: &mut Exec<'_>,
-        rows: Blocks<Keyed>,
-        keys: &[OrderKey],
-    ) -> SqlResult<()> {
+    pub(in super::super) async fn put(&mut self, exec: &mut Exec<'_>, rows: Blocks<Keyed>) -> SqlResult<()> {
         if rows.is_empty() {
             return Ok(());
         }
         self.rows += rows.len() as u64;
         let mut run = RunWriter::new(&self.file, &exec.eval.charge(), BLOCK_BYTES);
-        for (nth, (keys, row)) in sorted(exec, rows, keys).await?.enumerate() {
+        for (nth, (keys, row)) in sorted(exec, rows, &self.directions).await?.enumerate() {
             exec.pace().await?;
             self.longest = self.longest.max(long_keys(std::iter::once(&keys)));
             self.prefixes.see(&keys);
@@ -130,7 +133,9 @@ impl External {
     }
 
     async fn begin(&mut self, exec: &mut Exec<'_>, runs: Many<Run>) -> SqlResult<Merge> {
-        exec.session.entry.counts.sort_merges.add(1);
+        if self.counts {
+            exec.session.entry.counts.sort_merges.add(1);
+        }
         let has_prefixes = self.longest == 0;
         let mut merge = Merge {
             heads: Vec::with_capacity(runs.len()),

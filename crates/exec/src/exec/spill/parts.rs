@@ -50,14 +50,18 @@ impl Spread {
     }
 
     fn part_of(self, key: &[u8]) -> usize {
-        let mut hasher = FxHasher::default();
-        hasher.write(key);
-        // That hasher's low bits know little of long keys.
-        let mut hash = hasher.finish();
-        hash = (hash ^ hash >> 33).wrapping_mul(0xFF51_AFD7_ED55_8CCD);
-        hash ^= hash >> 33;
-        (hash >> (self.level * PART_BITS)) as usize & (self.parts() - 1)
+        (hash_of(key) >> (self.level * PART_BITS)) as usize & (self.parts() - 1)
     }
+}
+
+/// The hash of a key's bytes, the same in every run of the server.
+pub(in super::super) fn hash_of(key: &[u8]) -> u64 {
+    let mut hasher = FxHasher::default();
+    hasher.write(key);
+    // That hasher's low bits know little of long keys.
+    let mut hash = hasher.finish();
+    hash = (hash ^ hash >> 33).wrapping_mul(0xFF51_AFD7_ED55_8CCD);
+    hash ^ hash >> 33
 }
 
 /// Rows that are being spread.

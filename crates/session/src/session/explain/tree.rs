@@ -273,10 +273,12 @@ fn name_of_join(step: &JoinStep) -> &'static str {
 }
 
 fn name_of_groups(group: &GroupPlan) -> &'static str {
-    match (group.keys.is_empty(), group.rollup.is_empty()) {
-        (true, _) => "Aggregate",
-        (false, true) => "Aggregate using temporary table",
-        (false, false) => "Aggregate using temporary table with rollup",
+    match (group.keys.is_empty(), group.together, group.rollup.is_empty()) {
+        (true, _, _) => "Aggregate",
+        (false, true, true) => "Group aggregate",
+        (false, true, false) => "Group aggregate with rollup",
+        (false, false, true) => "Aggregate using temporary table",
+        (false, false, false) => "Aggregate using temporary table with rollup",
     }
 }
 
