@@ -130,6 +130,9 @@ async fn select(
     if !plan.windows.is_empty() {
         Box::pin(windows::run(exec, plan, &mut tail)).await?;
     }
+    if tail.has_more_different() {
+        deliver_different(exec, &mut tail).await?;
+    }
     finish(exec, &mut tail).await?;
     exec.note_tail(plan, &tail);
     Ok(tail.found)
@@ -205,6 +208,14 @@ async fn put_held(exec: &mut Exec<'_>, tail: &mut Tail<'_, '_>) -> SqlResult<()>
     if let Some(grouping) = tail.grouping().filter(|grouping| grouping.is_over()) {
         grouping.settle(exec).await?;
     }
+    if let Some(seen) = tail.seen().filter(|seen| seen.is_over()) {
+        seen.settle(exec).await?;
+    }
+    if let Some(windowed) = tail.windowed().filter(|windowed| windowed.is_over()) {
+        windowed.settle(exec)?;
+        exec.interrupt.check()?;
+        exec.breathe().await;
+    }
     let most = kept_bytes_max(exec, |settings| settings.buffers.sort);
     if !tail.may_hold(most) {
         return Ok(());
@@ -268,6 +279,22 @@ async fn deliver_merged(
         flush(exec, tail).await?;
     }
     flush(exec, tail).await
+}
+
+/// Passes the rows on that DISTINCT had put away.
+fn deliver_different<'a>(exec: &'a mut Exec<'_>, tail: &'a mut Tail<'_, '_>) -> Boxed<'a, ()> {
+    Box::pin(async move {
+        let Some(seen) = tail.seen() else { return Ok(()) };
+        let Some(mut rest) = seen.rest(exec).await? else { return Ok(()) };
+        while let Some(row) = rest.next(exec).await? {
+            if tail.pass_different(row)? == Visit::Stop {
+                break;
+            }
+            flush(exec, tail).await?;
+            trim(exec, tail).await?;
+        }
+        Ok(())
+    })
 }
 
 /// Runs a block's steps and keeps whole tuples.

@@ -9,6 +9,7 @@
 //! may be let in. Before each such call, which the disk may hold up, another thread goes on with the worker's
 //! other sessions (`sys::relief`).
 
+pub(super) mod different;
 pub(super) mod encoding;
 pub(super) mod limits;
 pub(super) mod list;

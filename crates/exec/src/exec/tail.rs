@@ -6,9 +6,9 @@ use std::task::{Context, Poll};
 use turnstile_engine::Visit;
 
 use super::grouping::Grouping;
-use super::key_index::{KEY_OVERHEAD, KeyIndex};
 use super::order::{self, Direction};
 use super::sort::external::External;
+use super::spill::different::{Different, Seen};
 use super::spill::list::{Growing, List};
 use super::{Exec, blank, hash_key};
 use turnstile_expr::expr::{EvalContext, Expr, NoRow, Row, Warnings};
@@ -69,6 +69,7 @@ pub struct Kept {
     pub rows: Rows,
     /// Stop after so many.
     pub most: Option<usize>,
+    given: usize,
     /// What they hold of the session's memory.
     pub charge: Charge,
     /// Where they go when they are too many; None: nowhere.
@@ -78,12 +79,43 @@ pub struct Kept {
 impl Kept {
     /// None yet.
     pub fn new(context: &EvalContext<'_>, most: Option<usize>) -> Kept {
-        Kept { rows: Rows::new(), most, charge: context.charge(), growing: None }
+        Kept { rows: Rows::new(), most, given: 0, charge: context.charge(), growing: None }
     }
 
     /// None yet, and those that are too many for memory go to a file: they are to be had as a list only.
     pub(super) fn growing(exec: &Exec<'_>) -> Kept {
         Kept { growing: Some(Box::new(Growing::new(exec))), ..Kept::new(exec.eval, None) }
+    }
+
+    /// They hold so much that it has to be asked how much they may, or that they go to a file.
+    pub(super) fn is_over(&self) -> bool {
+        match &self.growing {
+            Some(growing) => growing.is_over(&self.charge),
+            None => self.charge.bytes() > HELD_UNASKED_BYTES,
+        }
+    }
+
+    /// Those that are too many for memory go to a file from now on. Errors 1 to 3.
+    pub(super) fn settle(&mut self, exec: &Exec<'_>) -> SqlResult<()> {
+        let growing = self.growing.get_or_insert_with(|| Box::new(Growing::new(exec)));
+        if growing.is_over(&self.charge) { growing.write(&mut self.rows, &mut self.charge) } else { Ok(()) }
+    }
+
+    /// The same, and no more than so many.
+    pub(super) fn growing_to(exec: &Exec<'_>, most: Option<usize>) -> Kept {
+        Kept { most, ..Kept::growing(exec) }
+    }
+
+    /// A row, where others may be let in. Errors 1 to 3.
+    pub(super) async fn add(&mut self, exec: &mut Exec<'_>, row: Vec<Value>) -> SqlResult<()> {
+        self.charge.add_row(&row)?;
+        self.rows.push(row);
+        if let Some(growing) = self.growing.as_mut().filter(|growing| growing.is_over(&self.charge)) {
+            growing.write(&mut self.rows, &mut self.charge)?;
+            exec.interrupt.check()?;
+            exec.breathe().await;
+        }
+        Ok(())
     }
 
     /// The rows, and what they hold in memory.
@@ -101,7 +133,8 @@ impl RowOut for Kept {
     fn row(&mut self, row: &[Value]) -> SqlResult<Visit> {
         self.charge.add_row(row)?;
         self.rows.push(row.to_vec());
-        Ok(if self.most.is_some_and(|most| self.rows.len() >= most) { Visit::Stop } else { Visit::Continue })
+        self.given += 1;
+        Ok(if self.most.is_some_and(|most| self.given >= most) { Visit::Stop } else { Visit::Continue })
     }
 
     fn should_flush(&self) -> bool {
@@ -152,9 +185,9 @@ pub struct Tail<'p, 'o> {
     is_done: bool,
     sorted: Blocks<Keyed>,
     /// Tuples that wait for their window functions, until these are worked out.
-    windowed: Option<Blocks<Keyed>>,
+    windowed: Option<Kept>,
     /// Rows that DISTINCT has let through.
-    seen: Option<KeyIndex>,
+    seen: Option<Different>,
     /// Memory for the key of a row in `seen`.
     key: Vec<u8>,
     left: u64,
@@ -185,10 +218,12 @@ impl<'p, 'o> Tail<'p, 'o> {
     ) -> SqlResult<Tail<'p, 'o>> {
         let (left, skip) = limits(&plan.limit, context)?;
         let grouping = plan.group.as_ref().map(|group| Grouping::new(group, context, blank));
-        let seen = plan.distinct.then(KeyIndex::default);
+        // Groups that are made one after another come in order, too.
+        let ordered = plan.in_order || plan.group.as_ref().is_some_and(|group| group.together);
+        let seen = plan.distinct.then(|| Different::new(context, ordered && plan.order.is_empty()));
         let (sorted, key, items) = (Blocks::new(), Vec::new(), Vec::with_capacity(plan.items.len()));
         let (charge, held) = (context.charge(), context.charge());
-        let windowed = (!plan.windows.is_empty()).then(Blocks::new);
+        let windowed = (!plan.windows.is_empty()).then(|| Kept::new(context, None));
         let (held_max, external) = (HELD_UNASKED_BYTES, None);
         Ok(Tail {
             plan,
@@ -212,7 +247,7 @@ impl<'p, 'o> Tail<'p, 'o> {
 
     /// How many rows DISTINCT has let through.
     pub fn different(&self) -> usize {
-        self.seen.as_ref().map_or(0, KeyIndex::len)
+        self.seen.as_ref().map_or(0, |seen| usize::try_from(seen.passed()).unwrap_or(usize::MAX))
     }
 
     /// Nothing can come out any more.
@@ -282,9 +317,7 @@ impl<'p, 'o> Tail<'p, 'o> {
     /// Computes the select list of a tuple and passes it on.
     pub fn project(&mut self, tuple: &[Value], context: &EvalContext<'_>) -> SqlResult<Visit> {
         if let Some(windowed) = &mut self.windowed {
-            self.charge.add_row(tuple)?;
-            windowed.push((Vec::new(), tuple.to_vec()));
-            return Ok(Visit::Continue);
+            return windowed.row(tuple);
         }
         // A row that OFFSET leaves out is not worked out where it is known to be one.
         if self.skip > 0 && !self.sorts() && self.seen.is_none() {
@@ -312,26 +345,73 @@ impl<'p, 'o> Tail<'p, 'o> {
             for (value, item) in self.items.iter().zip(&self.plan.items) {
                 hash_key::append_of(value, &item.kind.column, Collation::Binary, context, &mut self.key)?;
             }
-            if !seen.insert(&self.key) {
-                return Ok(Visit::Continue);
+            match seen.see(&self.key)? {
+                Seen::First => {}
+                Seen::Known => return Ok(Visit::Continue),
+                Seen::Unknown => {
+                    drop(held);
+                    let keys = self.sort_keys(tuple, context)?;
+                    let row = self.items.iter().cloned().chain(keys).collect();
+                    context.warnings.note_held(0);
+                    return match &mut self.seen {
+                        Some(seen) => seen.put(&self.key, row).map(|()| Visit::Continue),
+                        None => Ok(Visit::Continue),
+                    };
+                }
             }
-            self.charge.add(self.key.len() + KEY_OVERHEAD)?;
         }
         if self.plan.order.is_empty() {
             context.warnings.note_held(0);
             return self.deliver();
         }
+        drop(held);
+        let keys = self.sort_keys(tuple, context)?;
+        self.hold(keys)?;
+        context.warnings.note_held(0);
+        Ok(Visit::Continue)
+    }
+
+    /// What ORDER BY sorts a tuple by.
+    fn sort_keys(&self, tuple: &[Value], context: &EvalContext<'_>) -> SqlResult<Vec<Value>> {
+        let (row, mut held) = (TupleRow(tuple), context.held());
         let mut keys = Vec::with_capacity(self.plan.order.len());
         for key in &self.plan.order {
             let value = key.expr.eval(&row, context)?;
             held.add(&value)?;
             keys.push(value);
         }
-        drop(held);
+        Ok(keys)
+    }
+
+    /// Holds the row back that was worked out.
+    fn hold(&mut self, keys: Vec<Value>) -> SqlResult<()> {
         self.held.add(row_bytes(&keys) + row_bytes(&self.items))?;
         let next = Vec::with_capacity(self.plan.items.len());
         self.sorted.push((keys, std::mem::replace(&mut self.items, next)));
-        context.warnings.note_held(0);
+        Ok(())
+    }
+
+    /// What DISTINCT has seen, which may be too much for memory.
+    pub(super) fn seen(&mut self) -> Option<&mut Different> {
+        self.seen.as_mut()
+    }
+
+    /// DISTINCT has put rows away, and more are wanted.
+    pub(super) fn has_more_different(&self) -> bool {
+        !self.is_full() && self.seen.as_ref().is_some_and(Different::has_rest)
+    }
+
+    /// Passes a row on that DISTINCT had put away: its values, and the keys of ORDER BY behind them.
+    pub(super) fn pass_different(&mut self, mut row: Vec<Value>) -> SqlResult<Visit> {
+        let keys = row.split_off(self.plan.items.len().min(row.len()));
+        self.items = row;
+        if let Some(seen) = &mut self.seen {
+            seen.note_passed();
+        }
+        if self.plan.order.is_empty() {
+            return self.deliver();
+        }
+        self.hold(keys)?;
         Ok(Visit::Continue)
     }
 
@@ -361,7 +441,10 @@ impl<'p, 'o> Tail<'p, 'o> {
     /// So much is held back that the session has to be asked how much may be.
     #[inline]
     pub fn is_over(&self) -> bool {
-        self.holds_much() || self.grouping.as_ref().is_some_and(Grouping::is_over)
+        self.holds_much()
+            || self.grouping.as_ref().is_some_and(Grouping::is_over)
+            || self.seen.as_ref().is_some_and(Different::is_over)
+            || self.windowed.as_ref().is_some_and(Kept::is_over)
     }
 
     /// Of rows that are sorted.
@@ -405,8 +488,13 @@ impl<'p, 'o> Tail<'p, 'o> {
     }
 
     /// Tuples that wait for their window functions; from now on they are passed on.
-    pub fn take_windowed(&mut self) -> Blocks<Keyed> {
-        self.windowed.take().unwrap_or_default()
+    pub(super) fn take_windowed(&mut self, exec: &Exec<'_>) -> SqlResult<(List, Charge)> {
+        self.windowed.take().map_or_else(|| Ok(Default::default()), |windowed| windowed.into_list(exec))
+    }
+
+    /// The same while they come.
+    pub(super) fn windowed(&mut self) -> Option<&mut Kept> {
+        self.windowed.as_mut()
     }
 
     /// What was held back, to be sorted.
@@ -436,9 +524,17 @@ impl Drop for Tail<'_, '_> {
         let mut charge = std::mem::take(&mut self.charge);
         charge.absorb(std::mem::take(&mut self.held));
         let sorted = std::mem::take(&mut self.sorted);
-        let seen = self.seen.take().unwrap_or_default();
-        let windowed = self.windowed.take().unwrap_or_default();
-        let mut count = sorted.len() + seen.len() + windowed.len();
+        let seen = self.seen.take().map(|seen| {
+            let (keys, more, held) = seen.into_remains();
+            charge.absorb(held);
+            (keys, more)
+        });
+        let windowed = self.windowed.take().map(|kept| {
+            charge.absorb(kept.charge);
+            kept.rows
+        });
+        let mut count = sorted.len() + seen.as_ref().map_or(0, |(_, keys)| *keys);
+        count += windowed.as_ref().map_or(0, |rows| rows.len());
         let groups = self.grouping.take().map(|grouping| {
             let (groups, more, held) = grouping.into_remains();
             count += more;

@@ -7,6 +7,10 @@
 
 use super::key_index::{KEY_OVERHEAD, KeyIndex};
 use super::measure::{Part, name_of};
+use super::sort::by_key::ByKey;
+use super::spill::different::{Different, Seen};
+use super::spill::limits::kept_bytes_max;
+use super::spill::list::List;
 use super::tail::{Kept, RowOut};
 use super::{Exec, hash_key};
 use crate::exec::values;
@@ -18,7 +22,6 @@ use turnstile_values::collation::Collation;
 use turnstile_values::error::SqlResult;
 use turnstile_values::memory::{Charge, Many};
 use turnstile_values::types::ColumnType;
-use turnstile_values::value::Rows;
 use turnstile_values::value::Value;
 
 /// A value as its column shows it, which is of the type that the values of all rows have in common.
@@ -67,11 +70,10 @@ fn padded(value: Value, kind: &ColumnType) -> Value {
 /// What the members so far have given.
 struct Combined<'p> {
     plan: &'p SetPlan,
-    rows: Rows,
-    /// The keys of all rows, if these are distinct.
-    seen: Option<KeyIndex>,
+    rows: Kept,
+    /// What they are told apart by, if they are distinct; some may be there.
+    seen: Option<Different>,
     key: Vec<u8>,
-    charge: Charge,
 }
 
 impl Combined<'_> {
@@ -84,14 +86,50 @@ impl Combined<'_> {
         Ok(())
     }
 
-    /// Whether no row has had this key.
-    fn is_new(&mut self, row: &[Value], context: &EvalContext<'_>) -> SqlResult<bool> {
-        self.key_of(row, context)?;
-        let new = self.seen.get_or_insert_default().insert(&self.key);
-        if new {
-            self.charge.add(self.key.len() + KEY_OVERHEAD)?;
+    /// The rows so far, of which none are left.
+    fn take(&mut self, exec: &Exec<'_>) -> SqlResult<(List, Charge)> {
+        std::mem::replace(&mut self.rows, Kept::growing(exec)).into_list(exec)
+    }
+
+    /// Adds a row unless one with its key is there.
+    async fn add_different(&mut self, exec: &mut Exec<'_>, row: Vec<Value>) -> SqlResult<()> {
+        self.key_of(&row, exec.eval)?;
+        let seen = self.seen.get_or_insert_with(|| Different::new(exec.eval, false));
+        match seen.see(&self.key)? {
+            Seen::First => self.rows.add(exec, row).await?,
+            Seen::Known => {}
+            Seen::Unknown => seen.put(&self.key, row)?,
         }
-        Ok(new)
+        match &mut self.seen {
+            Some(seen) if seen.is_over() => seen.settle(exec).await,
+            _ => Ok(()),
+        }
+    }
+
+    /// All rows are there, and told apart no more.
+    async fn settle(&mut self, exec: &mut Exec<'_>) -> SqlResult<()> {
+        if let Some(mut seen) = self.seen.take()
+            && let Some(mut rest) = seen.rest(exec).await?
+        {
+            while let Some(row) = rest.next(exec).await? {
+                self.rows.add(exec, row).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn make_distinct(&mut self, exec: &mut Exec<'_>) -> SqlResult<()> {
+        if self.seen.is_some() {
+            return Ok(());
+        }
+        let (rows, _held) = self.take(exec)?;
+        self.seen = Some(Different::new(exec.eval, false));
+        let mut rows = rows.read();
+        while let Some(row) = rows.next()? {
+            exec.pace().await?;
+            self.add_different(exec, row).await?;
+        }
+        Ok(())
     }
 }
 
@@ -123,107 +161,162 @@ pub(super) async fn set_operation(
 ) -> SqlResult<u64> {
     let distinct = wanted_once(plan);
     let began = exec.clock();
-    let mut all =
-        Combined { plan, rows: Rows::new(), seen: None, key: Vec::new(), charge: exec.eval.charge() };
+    let mut all = Combined { plan, rows: Kept::growing(exec), seen: None, key: Vec::new() };
     for (nth, (operator, member)) in plan.members.iter().enumerate() {
-        let mut kept = Kept::new(exec.eval, None);
+        let mut kept = Kept::growing(exec);
         exec.query(member, outer, &mut kept).await?;
-        for row in &mut kept.rows {
-            exec.pace().await?;
-            for (value, kind) in row.iter_mut().zip(&plan.kinds) {
-                *value = converted(std::mem::take(value), kind, exec.eval)?;
-            }
-        }
-        let rows = std::mem::take(&mut kept.rows);
-        all.charge.absorb(kept.charge);
-        if nth == 0 {
-            // The operator before the first member means nothing.
-            all.rows = rows;
-            continue;
-        }
+        let member = Member { plan, rows: kept.into_list(exec)? };
+        // The operator before the first member means nothing.
         match operator {
+            _ if nth == 0 => member.unite(exec, &mut all, false).await?,
             SetOperator::UnionAll | SetOperator::UnionDistinct => {
-                unite(exec, &mut all, rows, distinct[nth]).await?;
+                member.unite(exec, &mut all, distinct[nth]).await?;
             }
-            operator => sift(exec, &mut all, rows, *operator, distinct[nth]).await?,
+            operator => Box::pin(member.sift(exec, &mut all, *operator, distinct[nth])).await?,
         }
     }
-    let rows = std::mem::take(&mut all.rows);
-    exec.note_since(began, name_of(plan), Part::Kept, rows.len());
-    all.seen = None;
+    all.settle(exec).await?;
+    let rows = all.take(exec)?;
+    exec.note_since(began, name_of(plan), Part::Kept, rows.0.len());
     values::deliver(exec, rows, &plan.order, &plan.limit, out).await
 }
 
-/// Adds a member's rows.
-async fn unite(exec: &mut Exec<'_>, all: &mut Combined<'_>, rows: Rows, distinct: bool) -> SqlResult<()> {
-    if !distinct {
-        all.seen = None;
-        all.rows.extend(rows);
-        return Ok(());
-    }
-    make_distinct(exec, all).await?;
-    for row in rows {
-        exec.pace().await?;
-        if all.is_new(&row, exec.eval)? {
-            all.rows.push(row);
-        }
-    }
-    Ok(())
+/// What a member has given.
+struct Member<'p> {
+    plan: &'p SetPlan,
+    rows: (List, Charge),
 }
 
-async fn make_distinct(exec: &mut Exec<'_>, all: &mut Combined<'_>) -> SqlResult<()> {
-    if all.seen.is_some() {
-        return Ok(());
-    }
-    all.seen = Some(KeyIndex::default());
-    for row in std::mem::take(&mut all.rows) {
-        exec.pace().await?;
-        if all.is_new(&row, exec.eval)? {
-            all.rows.push(row);
+impl Member<'_> {
+    /// A row as the columns of the result show it.
+    fn shown(&self, mut row: Vec<Value>, context: &EvalContext<'_>) -> SqlResult<Vec<Value>> {
+        for (value, kind) in row.iter_mut().zip(&self.plan.kinds) {
+            *value = converted(std::mem::take(value), kind, context)?;
         }
+        Ok(row)
     }
-    Ok(())
-}
 
-/// EXCEPT and INTERSECT with a member's rows.
-async fn sift(
-    exec: &mut Exec<'_>,
-    all: &mut Combined<'_>,
-    rows: Rows,
-    operator: SetOperator,
-    distinct: bool,
-) -> SqlResult<()> {
-    let mut others = KeyIndex::default();
-    let mut counts: Many<usize> = Many::new();
-    let mut charge = exec.eval.charge();
-    for row in &rows {
-        exec.pace().await?;
-        all.key_of(row, exec.eval)?;
-        match others.get_or_insert(&all.key) {
-            Some(at) => counts[at] += 1,
-            None => {
-                charge.add(all.key.len() + KEY_OVERHEAD + size_of::<usize>())?;
-                counts.push(1);
+    /// Adds the rows.
+    async fn unite(mut self, exec: &mut Exec<'_>, all: &mut Combined<'_>, distinct: bool) -> SqlResult<()> {
+        match distinct {
+            true => all.make_distinct(exec).await?,
+            false => all.settle(exec).await?,
+        }
+        let mut rows = std::mem::take(&mut self.rows.0).read();
+        while let Some(row) = rows.next()? {
+            exec.pace().await?;
+            let row = self.shown(row, exec.eval)?;
+            match distinct {
+                true => all.add_different(exec, row).await?,
+                false => all.rows.add(exec, row).await?,
             }
         }
+        Ok(())
     }
-    let keeps_found = matches!(operator, SetOperator::IntersectAll | SetOperator::IntersectDistinct);
-    all.seen = None;
-    for row in std::mem::take(&mut all.rows) {
-        exec.pace().await?;
-        all.key_of(&row, exec.eval)?;
-        let at = others.get(&all.key);
-        let found = match at {
-            Some(at) if !distinct => {
-                let left = counts[at];
-                counts[at] = left.saturating_sub(1);
-                left > 0
+
+    /// EXCEPT and INTERSECT with the rows.
+    async fn sift(
+        self,
+        exec: &mut Exec<'_>,
+        all: &mut Combined<'_>,
+        operator: SetOperator,
+        distinct: bool,
+    ) -> SqlResult<()> {
+        all.settle(exec).await?;
+        let keeps_found = matches!(operator, SetOperator::IntersectAll | SetOperator::IntersectDistinct);
+        let max = kept_bytes_max(exec, |settings| settings.buffers.table);
+        let mut others = KeyIndex::default();
+        let mut counts: Many<usize> = Many::new();
+        let mut charge = exec.eval.charge();
+        let mut rows = self.rows.0.clone().read();
+        while let Some(row) = rows.next()? {
+            exec.pace().await?;
+            let row = self.shown(row, exec.eval)?;
+            all.key_of(&row, exec.eval)?;
+            match others.get_or_insert(&all.key) {
+                Some(at) => counts[at] += 1,
+                None => {
+                    charge.add(all.key.len() + KEY_OVERHEAD + size_of::<usize>())?;
+                    counts.push(1);
+                }
             }
-            at => at.is_some(),
-        };
-        if found == keeps_found {
-            all.rows.push(row);
+            if charge.bytes() > max {
+                drop((others, counts, charge, rows));
+                return self.sift_by_key(exec, all, keeps_found, distinct).await;
+            }
         }
+        drop(rows);
+        let (rows, _held) = all.take(exec)?;
+        let mut rows = rows.read();
+        while let Some(row) = rows.next()? {
+            exec.pace().await?;
+            all.key_of(&row, exec.eval)?;
+            let at = others.get(&all.key);
+            let found = match at {
+                Some(at) if !distinct => {
+                    let left = counts[at];
+                    counts[at] = left.saturating_sub(1);
+                    left > 0
+                }
+                at => at.is_some(),
+            };
+            if found == keeps_found {
+                all.rows.add(exec, row).await?;
+            }
+        }
+        if distinct { all.make_distinct(exec).await } else { Ok(()) }
     }
-    if distinct { make_distinct(exec, all).await } else { Ok(()) }
+
+    /// The same where the keys are too many for memory: of each key the member's rows come first, and then
+    /// those that are there.
+    async fn sift_by_key(
+        mut self,
+        exec: &mut Exec<'_>,
+        all: &mut Combined<'_>,
+        keeps_found: bool,
+        distinct: bool,
+    ) -> SqlResult<()> {
+        let mut sorting = ByKey::new(exec);
+        let mut rows = std::mem::take(&mut self.rows.0).read();
+        while let Some(row) = rows.next()? {
+            exec.pace().await?;
+            let row = self.shown(row, exec.eval)?;
+            all.key_of(&row, exec.eval)?;
+            sorting.add(exec, &all.key, vec![Value::Null]).await?;
+        }
+        drop(rows);
+        let (rows, held) = all.take(exec)?;
+        let mut rows = rows.read();
+        while let Some(mut row) = rows.next()? {
+            exec.pace().await?;
+            all.key_of(&row, exec.eval)?;
+            row.push(Value::UInt(1));
+            sorting.add(exec, &all.key, row).await?;
+        }
+        drop((rows, held));
+        exec.session.entry.counts.disk_tables.add(1);
+        let Some(mut merge) = sorting.read(exec).await? else { return Ok(()) };
+        let mut before = Vec::new();
+        // Of the key at hand: rows of the member that have no partner yet, and whether a row has come.
+        let (mut others, mut came) = (0u64, false);
+        while let Some((key, mut row)) = merge.next(exec.eval)? {
+            exec.pace().await?;
+            if key != before {
+                (before, others, came) = (key, 0, false);
+            }
+            if row.pop().is_none_or(|mark| mark.is_null()) {
+                others += 1;
+                continue;
+            }
+            let found = others > 0;
+            if !distinct {
+                others = others.saturating_sub(1);
+            }
+            if found == keeps_found && !(distinct && came) {
+                all.rows.add(exec, row).await?;
+            }
+            came = true;
+        }
+        Ok(())
+    }
 }

@@ -1,5 +1,6 @@
 //! Window functions: rows are kept until all have come; then they are sorted as each window asks, and each
-//! function gives every row its value, partition by partition.
+//! function gives every row its value, partition by partition. Rows that are too many for memory go to files;
+//! a partition is in memory as a whole.
 //!
 //! What an aggregate gives is counted on from row to row where one end of its frame stays (rows come in
 //! only, from the front or from the back), or where what leaves can be taken back exactly; else anew for each
@@ -25,79 +26,146 @@ use super::measure::Part;
 use super::order::{self, Direction};
 use super::select::trim;
 use super::sort;
-use super::tail::{Keyed, Tail, TupleRow};
+use super::sort::external::{External, Merge};
+use super::spill::limits::kept_bytes_max;
+use super::spill::list::List;
+use super::tail::{Kept, Keyed, Tail, TupleRow};
 use frame::Frame;
 
 /// Works out the window functions of all rows and passes these on.
 pub(super) async fn run(exec: &mut Exec<'_>, plan: &SelectPlan, tail: &mut Tail<'_, '_>) -> SqlResult<()> {
-    let mut rows = tail.take_windowed();
-    // What the functions gave is held until the rows are passed on.
-    let mut charge = exec.eval.charge();
-    for window in &plan.windows {
-        rows = fill(exec, window, rows, &mut charge).await?;
-    }
-    exec.note_rows(plan, Part::Windows, rows.len());
-    for (_, tuple) in rows {
-        exec.pace().await?;
-        if tail.project(&tuple, exec.eval)? == Visit::Stop {
-            break;
+    let mut rows = tail.take_windowed(exec)?;
+    let mut seen = 0;
+    for (nth, window) in plan.windows.iter().enumerate() {
+        let mut sorted = sort_for(exec, window, rows).await?;
+        let mut next = Kept::growing(exec);
+        let is_last = nth + 1 == plan.windows.len();
+        while let Some(tuples) = next_partition(exec, window, &mut sorted).await? {
+            seen += if is_last { tuples.len() } else { 0 };
+            for (_, tuple) in tuples {
+                exec.pace().await?;
+                if !is_last {
+                    next.add(exec, tuple).await?;
+                } else if pass(exec, tail, &tuple).await? == Visit::Stop {
+                    exec.note_rows(plan, Part::Windows, seen);
+                    return Ok(());
+                }
+            }
         }
-        flush(exec, tail).await?;
-        trim(exec, tail).await?;
+        drop(sorted);
+        rows = next.into_list(exec)?;
     }
+    exec.note_rows(plan, Part::Windows, seen);
     Ok(())
 }
 
-/// Sorts rows as a window asks and fills in what its functions give.
-async fn fill(
-    exec: &mut Exec<'_>,
-    plan: &WindowPlan,
-    rows: Blocks<Keyed>,
-    given: &mut Charge,
-) -> SqlResult<Blocks<Keyed>> {
-    let mut charge = exec.eval.charge();
-    let mut keyed = Blocks::new();
-    for (_, tuple) in rows {
+/// Passes a row on whose functions have their values.
+async fn pass(exec: &mut Exec<'_>, tail: &mut Tail<'_, '_>, tuple: &[Value]) -> SqlResult<Visit> {
+    if tail.project(tuple, exec.eval)? == Visit::Stop {
+        return Ok(Visit::Stop);
+    }
+    flush(exec, tail).await?;
+    trim(exec, tail).await?;
+    Ok(Visit::Continue)
+}
+
+/// Rows in the order of a window, in memory or in a file.
+struct Stream {
+    directions: Vec<Direction>,
+    memory: Blocks<Keyed>,
+    /// What those in memory hold.
+    charge: Charge,
+    merge: Option<Merge>,
+    /// The first row of the next partition.
+    ahead: Option<Keyed>,
+}
+
+impl Stream {
+    fn next(&mut self, context: &EvalContext<'_>) -> SqlResult<Option<Keyed>> {
+        match &mut self.merge {
+            Some(merge) => merge.next(context),
+            None => Ok(self.memory.next()),
+        }
+    }
+}
+
+/// Sorts rows as a window asks.
+async fn sort_for(exec: &mut Exec<'_>, plan: &WindowPlan, (rows, held): (List, Charge)) -> SqlResult<Stream> {
+    let directions = order::directions(&plan.keys);
+    let max = kept_bytes_max(exec, |settings| settings.buffers.sort);
+    let (mut keyed, mut charge, mut external) = (Blocks::new(), exec.eval.charge(), None);
+    let mut rows = rows.read();
+    while let Some(tuple) = rows.next()? {
         exec.pace().await?;
         let keys = plan.keys.iter().map(|key| key.expr.eval(&TupleRow(&tuple), exec.eval));
         let keys = keys.collect::<SqlResult<Vec<_>>>()?;
-        charge.add(row_bytes(&keys))?;
+        charge.add(row_bytes(&keys) + row_bytes(&tuple))?;
         keyed.push((keys, tuple));
-    }
-    let mut sorted = Many::with_capacity(keyed.len());
-    let directions = order::directions(&plan.keys);
-    for row in sort::sorted(exec, keyed, &directions).await? {
-        exec.pace().await?;
-        sorted.push(row);
-    }
-    let mut rows = Sorted { rows: sorted, directions, part: 0..0, given: exec.eval.charge() };
-    while rows.part.end < rows.rows.len() {
-        let start = rows.part.end;
-        let mut end = start + 1;
-        while end < rows.rows.len() && rows.same(start, end, plan.partition) {
-            exec.pace().await?;
-            end += 1;
-        }
-        rows.part = start..end;
-        for function in &plan.functions {
-            give(exec, function, plan, &mut rows).await?;
+        if charge.bytes() > max {
+            let external = match &mut external {
+                Some(external) => external,
+                none => none.insert(External::new(exec, &directions, u64::MAX, max)?),
+            };
+            external.put(exec, std::mem::take(&mut keyed)).await?;
+            charge.clear();
         }
     }
-    given.absorb(std::mem::take(&mut rows.given));
-    let mut filled = Blocks::new();
-    for (_, tuple) in std::mem::take(&mut rows.rows) {
-        exec.pace().await?;
-        filled.push((Vec::new(), tuple));
-    }
-    Ok(filled)
+    drop((rows, held));
+    let Some(mut external) = external else {
+        let memory = sort::sorted(exec, keyed, &directions).await?;
+        return Ok(Stream { directions, memory, charge, merge: None, ahead: None });
+    };
+    external.put(exec, keyed).await?;
+    charge.clear();
+    let merge = Some(external.merge(exec).await?);
+    Ok(Stream { directions, memory: Blocks::new(), charge, merge, ahead: None })
 }
 
-/// Rows in the order of a window, and the partition that is worked on.
+/// The rows of the next partition with what the functions give them.
+async fn next_partition(
+    exec: &mut Exec<'_>,
+    plan: &WindowPlan,
+    from: &mut Stream,
+) -> SqlResult<Option<Many<Keyed>>> {
+    let first = match from.ahead.take() {
+        Some(first) => first,
+        None => match from.next(exec.eval)? {
+            Some(first) => first,
+            None => return Ok(None),
+        },
+    };
+    let partition = &from.directions[..plan.partition];
+    let (directions, mut rows) = (from.directions.clone(), Many::from(vec![first]));
+    let mut given = from.charge.another();
+    while let Some(row) = match &mut from.merge {
+        Some(merge) => merge.next(exec.eval)?,
+        None => from.memory.next(),
+    } {
+        exec.pace().await?;
+        if order::compare_keys(&rows[0].0, &row.0, partition) != Ordering::Equal {
+            from.ahead = Some(row);
+            break;
+        }
+        // What is in memory is charged already.
+        if from.merge.is_some() {
+            given.add(row_bytes(&row.0) + row_bytes(&row.1))?;
+        }
+        rows.push(row);
+    }
+    let part = 0..rows.len();
+    let mut sorted = Sorted { rows, directions, part, given };
+    for function in &plan.functions {
+        give(exec, function, plan, &mut sorted).await?;
+    }
+    Ok(Some(sorted.rows))
+}
+
+/// A partition in the order of its window.
 struct Sorted {
     rows: Many<Keyed>,
     directions: Vec<Direction>,
     part: Range<usize>,
-    /// What the functions' values hold.
+    /// What the functions' values hold, and rows from a file.
     given: Charge,
 }
 

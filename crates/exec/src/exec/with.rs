@@ -13,36 +13,34 @@ use turnstile_plan::plan::query::{CommonBody, CommonPlan, CommonRows, RecursiveP
 use turnstile_values::collation::Collation;
 use turnstile_values::error::{SqlError, SqlResult};
 use turnstile_values::memory::{Charge, discard};
-use turnstile_values::value::Rows;
 use turnstile_values::value::{StoreContext, Value, store};
-
-/// What a round takes besides its rows, of which there may be one: the list with room for four, its counts,
-/// its place in the list of rounds, and what the allocator needs for each.
-const ROUND_OVERHEAD: usize = 4 * size_of::<Vec<Value>>() + size_of::<Rows>() + size_of::<[usize; 8]>();
 
 /// A recursive query under way.
 struct Growing<'p> {
     plan: &'p RecursivePlan,
-    /// All rounds but the last.
-    before: Vec<Arc<Rows>>,
+    /// Rows of all rounds but the last, of those that LIMIT wants.
+    all: Kept,
+    /// Rows of these rounds.
+    before: u64,
     /// Rows of all rounds.
     count: u64,
-    /// More are not wanted.
+    /// LIMIT: rows that are left out, and up to which more are wanted.
+    offset: u64,
     most: u64,
     /// With UNION DISTINCT: the rows that are there.
     seen: KeyIndex,
     /// Memory for the key of a row in `seen`.
     key: Vec<u8>,
-    /// What all of it holds of the session's memory.
+    /// What the keys hold of the session's memory.
     charge: Charge,
 }
 
-/// A query that ends early leaves millions of rounds behind.
+/// A query that ends early leaves millions of keys behind.
 impl Drop for Growing<'_> {
     fn drop(&mut self) {
-        let count = self.before.len() + self.seen.len();
-        let left = (std::mem::take(&mut self.before), std::mem::take(&mut self.seen));
-        discard(left, count, std::mem::take(&mut self.charge));
+        let seen = std::mem::take(&mut self.seen);
+        let count = seen.len();
+        discard(seen, count, std::mem::take(&mut self.charge));
     }
 }
 
@@ -62,9 +60,23 @@ impl Growing<'_> {
             if !self.seen.insert(key) {
                 return Ok(false);
             }
+            self.charge.add(key.len() + KEY_OVERHEAD)?;
         }
         self.count += 1;
         Ok(true)
+    }
+
+    /// Adds a round that nobody reads any more.
+    async fn append(&mut self, exec: &mut Exec<'_>, round: List) -> SqlResult<()> {
+        let mut rows = round.read();
+        while let Some(row) = rows.next()? {
+            exec.pace().await?;
+            if (self.offset..self.most).contains(&self.before) {
+                self.all.add(exec, row).await?;
+            }
+            self.before += 1;
+        }
+        Ok(())
     }
 }
 
@@ -116,58 +128,53 @@ async fn run_common(exec: &mut Exec<'_>, plan: &CommonPlan) -> SqlResult<List> {
             exec.keeping().charge.absorb(charge);
             Ok(list)
         }
-        CommonBody::Recursive(plan) => Ok(List::Memory(Arc::new(Box::pin(rounds(exec, plan)).await?))),
+        CommonBody::Recursive(plan) => Box::pin(rounds(exec, plan)).await,
     }
 }
 
 /// Makes rounds until one is empty, or there are as many rows as LIMIT wants.
-async fn rounds(exec: &mut Exec<'_>, plan: &RecursivePlan) -> SqlResult<Rows> {
+async fn rounds(exec: &mut Exec<'_>, plan: &RecursivePlan) -> SqlResult<List> {
     let (count, offset) = limits(&plan.limit, exec.eval)?;
-    let most = count.saturating_add(offset);
     let mut growing = Growing {
         plan,
-        before: Vec::new(),
+        all: Kept::growing(exec),
+        before: 0,
         count: 0,
-        most,
+        offset,
+        most: count.saturating_add(offset),
         seen: KeyIndex::default(),
         key: Vec::new(),
         charge: exec.eval.charge(),
     };
     let name = Arc::as_ptr(&plan.round) as usize;
-    let mut last = Rows::new();
+    let mut last = Kept::growing(exec);
     block_of_round(exec, &mut growing, None, &mut last).await?;
     let mut rounds = 0;
-    while !last.is_empty() && !growing.is_full() {
+    loop {
+        // What the round holds is held until it is added to the others.
+        let (round, _held) = last.into_list(exec)?;
+        if round.len() == 0 || growing.is_full() {
+            growing.append(exec, round).await?;
+            break;
+        }
         rounds += 1;
         if rounds > exec.eval.settings.recursion_rounds_max {
             return Err(SqlError::recursion_too_deep(rounds));
         }
-        growing.charge.add(ROUND_OVERHEAD)?;
-        let round = Arc::new(std::mem::take(&mut last));
         let keeping = exec.keeping();
-        keeping.common.insert(name, List::Memory(round.clone()));
+        keeping.common.insert(name, round.clone());
         keeping.stored_sources.retain(|_, stored| !stored.passes);
-        growing.before.push(round);
+        last = Kept::growing(exec);
         for nth in 0..plan.blocks.len() {
             block_of_round(exec, &mut growing, Some(nth), &mut last).await?;
         }
+        let keeping = exec.keeping();
+        keeping.common.remove(&name);
+        keeping.stored_sources.retain(|_, stored| !stored.passes);
+        growing.append(exec, round).await?;
     }
-    let keeping = exec.keeping();
-    keeping.common.remove(&name);
-    keeping.stored_sources.retain(|_, stored| !stored.passes);
-    let most = usize::try_from(growing.count).unwrap_or(usize::MAX);
-    growing.charge.add(most.saturating_mul(size_of::<Vec<Value>>()))?;
-    let mut all = Rows::with_capacity(most);
-    for round in std::mem::take(&mut growing.before).into_iter().chain([Arc::new(last)]) {
-        exec.breathe().await;
-        match Arc::try_unwrap(round) {
-            Ok(mut rows) => all.append(&mut rows),
-            Err(rows) => all.extend_from_slice(&rows),
-        }
-    }
-    exec.keeping().charge.absorb(std::mem::take(&mut growing.charge));
-    let wanted = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-    all.keep(wanted(offset), wanted(count));
+    let (all, charge) = std::mem::replace(&mut growing.all, Kept::growing(exec)).into_list(exec)?;
+    exec.keeping().charge.absorb(charge);
     Ok(all)
 }
 
@@ -176,7 +183,7 @@ async fn block_of_round(
     exec: &mut Exec<'_>,
     growing: &mut Growing<'_>,
     block: Option<usize>,
-    round: &mut Rows,
+    round: &mut Kept,
 ) -> SqlResult<()> {
     let plan = growing.plan;
     let left = growing.most.saturating_sub(growing.count);
@@ -185,9 +192,11 @@ async fn block_of_round(
         return Ok(());
     }
     let unheard = Warnings::new();
-    let mut kept = Kept::new(exec.eval, most);
+    let mut kept = Kept::growing_to(exec, most);
     exec.query(block.map_or(&plan.seed, |nth| &plan.blocks[nth]), &[], &mut kept).await?;
-    for mut row in kept.rows {
+    let (rows, _held) = kept.into_list(exec)?;
+    let mut rows = rows.read();
+    while let Some(mut row) = rows.next()? {
         exec.pace().await?;
         for (value, (column, kind)) in row.iter_mut().zip(&plan.columns) {
             // What the seed's type cuts is an error in strict mode, and otherwise cut without a word.
@@ -202,13 +211,8 @@ async fn block_of_round(
             };
         }
         if growing.takes(&row, exec.eval)? {
-            if plan.distinct {
-                let bytes = growing.key.len() + KEY_OVERHEAD;
-                growing.charge.add(bytes)?;
-            }
-            round.push(row);
+            round.add(exec, row).await?;
         }
     }
-    growing.charge.absorb(kept.charge);
     Ok(())
 }

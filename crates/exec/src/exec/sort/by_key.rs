@@ -54,6 +54,17 @@ impl ByKey {
         Ok(())
     }
 
+    /// A row, where others may be let in. Errors 1 to 3.
+    pub(in super::super) async fn add(
+        &mut self,
+        exec: &mut Exec<'_>,
+        key: &[u8],
+        row: Vec<Value>,
+    ) -> SqlResult<()> {
+        self.push(key, row)?;
+        if self.is_over() { self.write(exec).await } else { Ok(()) }
+    }
+
     /// It is time to write.
     pub(in super::super) fn is_over(&self) -> bool {
         self.charge.bytes() > self.max

@@ -128,7 +128,7 @@ fn different_values_of_one_group_are_the_same_in_files() {
 }
 
 /// Rows of `n` numbers with a key that differs and one that is of a few.
-fn fill_numbers(session: &mut Session, thousands: usize) {
+pub(super) fn fill_numbers(session: &mut Session, thousands: usize) {
     run(session, "CREATE TABLE n (i INT PRIMARY KEY, k INT, g INT, s VARCHAR(100), KEY (k))");
     for thousand in 0..thousands {
         let rows: Vec<String> = (0..1000)
