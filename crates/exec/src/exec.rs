@@ -26,6 +26,7 @@ mod aggregate;
 mod blank;
 pub mod change;
 mod documents;
+mod extremes;
 mod failed;
 mod grouping;
 mod hash_key;

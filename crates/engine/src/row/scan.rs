@@ -43,6 +43,8 @@ pub struct Scan {
     pub(crate) met: bool,
     /// READ COMMITTED: a taken row is judged by its last committed version before it is waited for.
     pub(crate) semi_consistent: bool,
+    /// At most so many entries are gathered at once.
+    few: Option<usize>,
     /// Entries gathered from one leaf, to be looked up.
     gathered: Gathered,
     /// Rows that the batch under way has fetched.
@@ -54,6 +56,12 @@ impl Scan {
     /// UPDATE judges a taken row by its last committed version; DELETE and SELECT ... FOR UPDATE wait.
     pub fn wait_for_taken_rows(&mut self) {
         self.semi_consistent = false;
+    }
+
+    /// Few rows at its beginning are wanted: no more entries of a secondary tree are gathered than it takes
+    /// to find one, by ever larger steps.
+    pub fn want_few(&mut self) {
+        self.few = Some(1);
     }
 
     /// The range is one value of a unique index, without NULL: a locking scan ends with the row that has it,
@@ -83,6 +91,7 @@ impl Scan {
             one_value: false,
             met: false,
             semi_consistent: true,
+            few: None,
             gathered: Gathered::default(),
             fetched: 0,
         }
@@ -347,7 +356,11 @@ fn gather_entries(kernel: &Kernel, tree: &Arc<Tree>, scan: &mut Scan, sight: &Si
         let (_, pk) = split_entry(record.key, record.value)?;
         gathered.bytes.extend_from_slice(record.key);
         gathered.entries.push((gathered.bytes.len(), pk.len(), speaks));
+        if scan.few.is_some_and(|few| gathered.entries.len() >= few) {
+            break;
+        }
     }
+    scan.few = scan.few.map(|few| few.saturating_mul(2));
     if let Some(slot) = last {
         scan.set_last(leaf.record(slot).key);
     }

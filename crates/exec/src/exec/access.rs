@@ -59,7 +59,8 @@ pub fn count_change(counts: &SessionCounts, plan: &SelectPlan) {
 
 fn count_select(counts: &SessionCounts, plan: &SelectPlan) {
     let mut first = None;
-    for (nth, step) in plan.steps.iter().enumerate() {
+    let read = if plan.extremes.is_empty() { plan.steps.as_slice() } else { &[] };
+    for (nth, step) in read.iter().enumerate() {
         count_step(counts, step, nth == 0, &mut first);
     }
     if !plan.order.is_empty() {
@@ -71,7 +72,8 @@ fn count_select(counts: &SessionCounts, plan: &SelectPlan) {
 fn count_step(counts: &SessionCounts, step: &JoinStep, is_first: bool, first: &mut Option<Way>) {
     match &step.source {
         Source::Table(source) => {
-            let way = if source.also.is_empty() { way(&source.access) } else { Way::Ranges };
+            let one = source.also.is_empty() && source.loose.is_none();
+            let way = if one { way(&source.access) } else { Way::Ranges };
             if is_first {
                 *first = Some(way);
             }

@@ -114,7 +114,7 @@ impl<'p> Grouping<'p> {
             How::Hashed(groups) => groups.add(self.plan, tuple, context)?,
             How::Together(groups) => groups.add(self.plan, tuple, context)?,
         }
-        Ok(if self.plan.first_row_only { Visit::Stop } else { Visit::Continue })
+        Ok(Visit::Continue)
     }
 
     /// So many rows at once into the only COUNT(*).

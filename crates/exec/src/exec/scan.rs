@@ -1,4 +1,7 @@
-//! Reading a table by a plan's access path, one leaf (or one locked row) at a time.
+//! Reading a table by a plan's access path, one leaf (or one locked row) at a time; in `loose.rs` from group
+//! to group.
+
+mod loose;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -176,6 +179,9 @@ impl<'p> TableScan<'p> {
         interrupt.check()?;
         if self.done {
             return Ok(false);
+        }
+        if let Some(loose) = self.source.loose {
+            return self.groups(txn, loose, visit).await;
         }
         if self.current.is_none() {
             let Some((index, range)) = self.ranges.pop_front() else { return Ok(false) };

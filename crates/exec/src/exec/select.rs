@@ -23,7 +23,7 @@ use super::sort::external::External;
 use super::spill::limits::kept_bytes_max;
 use super::tail::{Kept, RowOut, Tail, TupleRow};
 use super::values::values;
-use super::{Exec, blank};
+use super::{Exec, blank, extremes};
 use crate::exec::{sort, subquery, union, virtual_scan, windows};
 
 /// A boxed future, for recursion.
@@ -104,6 +104,9 @@ async fn select(
         match plan.steps.first() {
             None => {
                 emit(exec, plan, &mut tuple, &mut End::Tail(&mut tail)).await?;
+            }
+            Some(first) if !plan.extremes.is_empty() => {
+                extremes::read(exec, plan, first, &mut tuple, &mut tail).await?;
             }
             Some(first) if can_stream(exec, plan, first) => {
                 if exec.measures() {

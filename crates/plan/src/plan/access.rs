@@ -97,7 +97,7 @@ impl Parts {
         let mut parts = self.0.into_iter();
         let equal: Vec<Operand> = parts.by_ref().take(equal).filter_map(|bound| bound.equal).collect();
         let next = parts.next().unwrap_or_default();
-        KeyRange { equal, lower: next.lower, upper: next.upper, like: next.like }
+        KeyRange { equal, lower: next.lower, upper: next.upper, like: next.like, present: false }
     }
 }
 

@@ -410,6 +410,7 @@ fn plan_rows(
         width: 0,
         steps,
         preconditions,
+        extremes: Vec::new(),
         subqueries: std::mem::take(&mut block.subqueries),
         group: None,
         windows: Vec::new(),

@@ -1,16 +1,16 @@
 //! The last pass over a planned block: which columns every table must deliver, whether an index has them all,
 //! and whether it can deliver the order.
 
+pub(super) mod extremes;
 mod grouped;
+mod loose;
 mod weights;
 
 use std::collections::BTreeSet;
 
 use turnstile_catalog::dictionary::Table;
-use turnstile_expr::expr::AggregateKind;
 use turnstile_expr::expr::Expr;
 use turnstile_values::key_codec::KeyPart;
-use turnstile_values::types::ColumnType;
 
 use super::block::PlanContext;
 use super::query::{
@@ -23,7 +23,6 @@ use super::windows::WindowPlan;
 /// Completes a plan.
 pub fn finish(plan: &mut SelectPlan, context: &PlanContext<'_>) {
     let used = used_columns(plan);
-    extreme_by_index(plan);
     let order = wanted_order(plan, context);
     let passes = plan.group.is_none() && plan.windows.is_empty();
     let limited = plan.limit.count.is_some() && passes && !plan.distinct;
@@ -42,6 +41,7 @@ pub fn finish(plan: &mut SelectPlan, context: &PlanContext<'_>) {
             read_entries(source, first.base, &used);
         }
     }
+    loose::jump(plan);
     grouped::arrange(plan, &used, context);
     deliver(&mut plan.steps, &used);
     each_table(&mut plan.steps, &mut |source, _| weights::note(source));
@@ -79,10 +79,17 @@ fn note_filters(filters: &[Filter], into: &mut BTreeSet<usize>) {
 
 /// Tuple positions that anything reads.
 fn used_columns(plan: &SelectPlan) -> BTreeSet<usize> {
+    let mut used = used_behind(plan);
+    note_filters(&plan.preconditions, &mut used);
+    note_steps(&plan.steps, &mut used);
+    used
+}
+
+/// Tuple positions that are read once the steps have run.
+fn used_behind(plan: &SelectPlan) -> BTreeSet<usize> {
     let mut used = BTreeSet::new();
     plan.items.iter().for_each(|one| note(&one.expr, &mut used));
     plan.order.iter().for_each(|one| note(&one.expr, &mut used));
-    note_filters(&plan.preconditions, &mut used);
     note_filters(&plan.having, &mut used);
     plan.subqueries.iter().for_each(|one| note_subquery(one, &mut used));
     if let Some(group) = &plan.group {
@@ -93,7 +100,6 @@ fn used_columns(plan: &SelectPlan) -> BTreeSet<usize> {
         }
     }
     plan.windows.iter().flat_map(WindowPlan::exprs).for_each(|one| note(one, &mut used));
-    note_steps(&plan.steps, &mut used);
     used
 }
 
@@ -318,36 +324,4 @@ fn delivers(table: &Table, key: usize, ranges: &[KeyRange], order: &[(usize, boo
         }
     }
     Some(direction.unwrap_or(false))
-}
-
-/// `SELECT MAX(a) FROM t`: one entry from the end of a key on `a`.
-fn extreme_by_index(plan: &mut SelectPlan) {
-    let [step] = plan.steps.as_mut_slice() else { return };
-    let Source::Table(source) = &mut step.source else { return };
-    let Some(group) = plan.group.as_mut().filter(|group| group.implicit) else { return };
-    let [aggregate] = group.aggregates.as_slice() else { return };
-    let untouched = step.matching.is_empty() && step.filters.is_empty() && source.locking.is_none();
-    let Some(Expr::Column(at)) = aggregate.arguments.first().map(|one| &one.expr) else { return };
-    let column = at - step.base.min(*at);
-    let Some(of) = source.table.columns().get(column) else { return };
-    // A key has members of an ENUM in the order of their numbers, MIN and MAX go by their texts.
-    let numbered = matches!(of.kind, ColumnType::Enum { .. } | ColumnType::Set { .. });
-    if !untouched || of.nullable || numbered {
-        return;
-    }
-    let reverse = match aggregate.kind {
-        AggregateKind::Min => false,
-        AggregateKind::Max => true,
-        _ => return,
-    };
-    let table = &source.table;
-    let fits = |nth: &usize| {
-        let first = &table.keys()[*nth].parts[0];
-        first.column == column && first.prefix.is_none() && source.may_use(*nth)
-    };
-    if let Some(key) = (0..table.keys().len()).find(fits) {
-        let reverse = reverse != table.keys()[key].parts[0].descending;
-        source.access = Access { key: Some(key), ranges: vec![KeyRange::default()], reverse, unique: false };
-        group.first_row_only = true;
-    }
 }

@@ -109,6 +109,7 @@ fn one(
             between(prefix, part, range, row, context)
         }
         Some(part) if let Some(pattern) = &range.like => begun(prefix, part, pattern, row, context),
+        Some(part) if range.present => between(prefix, part, range, row, context),
         _ => Ok(Some(starting_with(prefix, whole))),
     }
 }

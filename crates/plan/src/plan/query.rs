@@ -20,7 +20,7 @@ use turnstile_values::sink::ColumnMeta;
 use turnstile_values::types::ColumnType;
 use turnstile_values::value::to_double;
 
-pub use access::{Access, Candidate, Costed, KeyRange, Operand, Pattern, TableSource, Told};
+pub use access::{Access, Candidate, Costed, KeyRange, Loose, Operand, Pattern, TableSource, Told};
 
 /// A query.
 #[derive(Debug)]
@@ -255,6 +255,8 @@ pub struct SelectPlan {
     pub dependences: Vec<super::grouping::Dependence>,
     /// Conditions that need no table: if one is not true there are no rows.
     pub preconditions: Vec<Filter>,
+    /// What is read instead of the only table's rows, where MIN and MAX lie at the ends of keys.
+    pub extremes: Vec<Extreme>,
     /// Sub-queries of any clause.
     pub subqueries: Vec<Subquery>,
     /// GROUP BY and aggregates.
@@ -513,10 +515,19 @@ pub struct GroupPlan {
     pub rollup: Vec<RollupKey>,
     /// No GROUP BY: one row even when there are no rows.
     pub implicit: bool,
-    /// The first row decides: MIN or MAX read from the end of an index.
-    pub first_row_only: bool,
     /// Rows of one group come one after another; under ROLLUP also those that agree in the first keys.
     pub together: bool,
+}
+
+/// A value of a column at an end of a key.
+#[derive(Debug)]
+pub struct Extreme {
+    /// Tuple position that gets it; NULL if there is none.
+    pub place: usize,
+    /// The column.
+    pub column: usize,
+    /// Reads its rows, the wanted one first. Conditions are those of the only step.
+    pub source: Box<TableSource>,
 }
 
 /// A key of WITH ROLLUP.

@@ -91,6 +91,7 @@ pub fn plan(
         dependences,
         steps,
         preconditions,
+        extremes: Vec::new(),
         subqueries: std::mem::take(&mut block.subqueries),
         group,
         windows,
@@ -109,14 +110,15 @@ pub fn plan(
         point: None,
     };
     plan.rows = rows_given(&plan, context);
-    finish::finish(&mut plan, context);
-    plan.width = block.scope.width();
-    note_shape(&mut plan);
+    complete(&block, &mut plan);
     Ok(plan)
 }
 
-/// Notes what makes a finished plan fit for shorter ways.
-fn note_shape(plan: &mut SelectPlan) {
+/// Completes a plan, and notes what makes it fit for shorter ways.
+fn complete(block: &Block<'_, '_>, plan: &mut SelectPlan) {
+    finish::extremes::read_ends(block, plan);
+    finish::finish(plan, block.context);
+    plan.width = block.scope.width();
     plan.light = plan.takes_rows_lightly();
     plan.point = PointShape::of_select(plan);
 }
@@ -255,8 +257,8 @@ fn group_plan(block: &mut Block<'_, '_>, keys: Vec<(Expr, Collation)>) -> GroupP
     }
     let subqueries = block.subqueries_for(read);
     let rollup = rollup::plan(std::mem::take(&mut block.rollup));
-    let (implicit, first_row_only, together) = (keys.is_empty(), false, false);
-    GroupPlan { implicit, keys, aggregates, subqueries, rollup, first_row_only, together }
+    let (implicit, together) = (keys.is_empty(), false);
+    GroupPlan { implicit, keys, aggregates, subqueries, rollup, together }
 }
 
 /// Which tables FOR UPDATE and FOR SHARE lock, by position in the scope.

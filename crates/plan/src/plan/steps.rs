@@ -344,6 +344,7 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
                 Source::Table(Box::new(TableSource {
                     possible: offers.iter().filter_map(|offer| offer.access.key).collect(),
                     access: best.access,
+                    loose: None,
                     also: best.also,
                     rows: best.rows,
                     offers,

@@ -167,9 +167,9 @@ impl Lines {
         self.table.push(vec![
             Value::UInt(self.next_id),
             text(select_type),
-            text(table),
+            if table.is_empty() { Value::Null } else { text(table) },
             Value::Null,
-            text(line.kind),
+            if line.kind.is_empty() { Value::Null } else { text(line.kind) },
             optional(line.possible),
             optional(line.key),
             optional(line.key_length.map(|length| length.to_string())),
@@ -212,8 +212,12 @@ impl Lines {
         if plan.steps.is_empty() {
             self.push(select_type, "", Line { extra: vec!["No tables used".into()], ..Line::default() });
         }
-        self.steps(plan, &plan.steps, select_type);
-        let own = self.next_id;
+        if plan.extremes.is_empty() {
+            self.steps(plan, &plan.steps, select_type);
+        } else {
+            let extra = vec!["Select tables optimized away".into()];
+            self.push(select_type, "", Line { extra, ..Line::default() });
+        }
         for step in &plan.steps {
             match &step.source {
                 Source::Distinct(query) => {
@@ -233,7 +237,6 @@ impl Lines {
             let same = subquery.is_same_for_all();
             self.query(&subquery.plan, if same { "SUBQUERY" } else { "DEPENDENT SUBQUERY" });
         }
-        let _ = own;
     }
 
     /// A query of WITH is run once and shown once, behind what reads it.
@@ -285,7 +288,10 @@ impl Lines {
             if !step.matching.is_empty() || !step.filters.is_empty() {
                 line.extra.push("Using where".into());
             }
-            if matches!(&step.source, Source::Table(source) if source.covering) {
+            let loose = matches!(&step.source, Source::Table(source) if source.loose.is_some());
+            if loose {
+                line.extra.push("Using index for group-by".into());
+            } else if matches!(&step.source, Source::Table(source) if source.covering) {
                 line.extra.push("Using index".into());
             }
             // Groups that are made one by one are kept only to be sorted.
@@ -355,6 +361,10 @@ fn access_of(source: &TableSource, plan: &SelectPlan, alias: &str) -> (String, u
     let label = match line.kind {
         "const" | "eq_ref" => format!("{single} lookup on {alias} using {key}{}", equal()),
         "ref" => format!("{index} lookup on {alias} using {key}{}", equal()),
+        "range" if source.loose.is_some() => {
+            let what = if plan.distinct || counts_different(plan) { "deduplication" } else { "grouping" };
+            format!("{index} skip scan for {what} on {alias} using {key}")
+        }
         "range" => format!("{index} range scan on {alias} using {key}"),
         "index" => format!("{index} scan on {alias} using {key}"),
         "index_merge" => format!("Deduplicated index lookups on {alias} using {key}"),
@@ -362,6 +372,11 @@ fn access_of(source: &TableSource, plan: &SelectPlan, alias: &str) -> (String, u
     };
     let backwards = if source.access.reverse { " (reverse)" } else { "" };
     (label + backwards, line.rows)
+}
+
+/// Whether a block's groups ask for different values.
+fn counts_different(plan: &SelectPlan) -> bool {
+    plan.group.iter().flat_map(|group| &group.aggregates).any(|aggregate| aggregate.distinct)
 }
 
 fn table_line(source: &TableSource, plan: &SelectPlan) -> Line {
@@ -395,6 +410,13 @@ fn table_line(source: &TableSource, plan: &SelectPlan) -> Line {
         () if access.unique => "eq_ref",
         () => "ref",
     };
+    if let Some(loose) = source.loose {
+        line.kind = "range";
+        let used = loose.parts + usize::from(loose.smallest || loose.largest);
+        let parts = table.keys()[key].parts.iter().take(used);
+        line.key_length = Some(parts.map(|part| key_bytes(table, part)).sum());
+        return line;
+    }
     let key = &table.keys()[key];
     let used = if access.is_full() { key.parts.len() } else { range.equal.len() + usize::from(bounded) };
     line.key_length = Some(key.parts.iter().take(used).map(|part| key_bytes(table, part)).sum());

@@ -51,7 +51,7 @@ struct Found {
 /// whole is read by a key that helps.
 pub(super) fn arrange(plan: &mut SelectPlan, used: &BTreeSet<usize>, context: &PlanContext<'_>) {
     let Some(group) = &plan.group else { return };
-    if group.keys.is_empty() || group.first_row_only {
+    if group.keys.is_empty() {
         if let Some(group) = &mut plan.group {
             group.together = true;
         }

@@ -13,6 +13,8 @@ pub struct TableSource {
     pub table: Arc<Table>,
     /// Which rows.
     pub access: Access,
+    /// Of entries with the same first parts of the key only some are read.
+    pub loose: Option<Loose>,
     /// More rows, each by a key of its own (`a = 1 OR b = 2`): one that was met already is left out.
     pub also: Vec<Access>,
     /// Columns wanted, ascending.
@@ -45,6 +47,18 @@ pub struct TableSource {
     pub passing: Option<f64>,
 }
 
+/// A key is read from group to group: entries that are equal in its first parts are a group, of which one is
+/// read, or those where the part behind has its smallest and its largest value.
+#[derive(Debug, Clone, Copy)]
+pub struct Loose {
+    /// Parts that the entries of a group have in common.
+    pub parts: usize,
+    /// The smallest value of the next part that is not NULL is wanted, too.
+    pub smallest: bool,
+    /// The largest one.
+    pub largest: bool,
+}
+
 /// What a histogram told of a condition when the plan was made.
 #[derive(Debug, Clone)]
 pub struct Told {
@@ -55,6 +69,30 @@ pub struct Told {
 }
 
 impl TableSource {
+    /// The same table, locked as it is, read by another access.
+    pub fn reading(of: &TableSource, access: Access, needed: Vec<usize>, covering: bool) -> TableSource {
+        TableSource {
+            table: of.table.clone(),
+            access,
+            loose: None,
+            also: Vec::new(),
+            needed,
+            numbers: false,
+            covering,
+            locking: of.locking,
+            possible: Vec::new(),
+            rows: 1.0,
+            counted: false,
+            table_rows: of.table_rows,
+            forbidden: Vec::new(),
+            offers: Vec::new(),
+            costed: Vec::new(),
+            wanted: None,
+            told: Vec::new(),
+            passing: None,
+        }
+    }
+
     /// Whether a key may be used: an invisible one, and one that hints forbid, may not.
     pub fn may_use(&self, key: usize) -> bool {
         self.table.keys()[key].visible && !self.forbidden.contains(&key)
@@ -140,6 +178,8 @@ pub struct KeyRange {
     pub upper: Option<(Operand, bool)>,
     /// The next part begins as this pattern does; heeded where it has no bounds.
     pub like: Option<Pattern>,
+    /// The next part is not NULL; heeded where it has neither bounds nor a pattern.
+    pub present: bool,
 }
 
 /// A pattern of LIKE.

@@ -148,7 +148,7 @@ impl Writer<'_> {
 
     /// The rows of a block's tables.
     fn rows_of(&mut self, plan: &SelectPlan) -> Node {
-        if plan.steps.is_empty() {
+        if plan.steps.is_empty() || !plan.extremes.is_empty() {
             let done = self.part(plan, Part::Found);
             return Node::new(FETCHED).rows(1.0).done(done);
         }
