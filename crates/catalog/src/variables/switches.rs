@@ -75,12 +75,15 @@ pub struct Ways {
     pub hashes: bool,
     /// A query of IN is joined (`semijoin`).
     pub joins_queries: bool,
+    /// Conditions are tested on entries of a key, before their rows are fetched (`index_condition_pushdown`).
+    pub tests_entries: bool,
+    /// A row looks for the first row of a query of IN or EXISTS (`firstmatch`).
+    pub first_matches: bool,
     /// A key that gives the order of a LIMIT is taken for one that finds fewer rows
     /// (`prefer_ordering_index`).
     pub reads_in_order: bool,
-    /// Rows are found by several keys of a table (`index_merge`, `index_merge_union` and
-    /// `index_merge_sort_union`).
-    pub merges: bool,
+    /// Rows are found by several keys of a table.
+    pub merges: Merges,
     /// Conditions that no key serves count for the order of a join (`condition_fanout_filter`).
     pub weighs_conditions: bool,
     /// Conditions are asked inside derived tables (`derived_condition_pushdown`).
@@ -89,13 +92,33 @@ pub struct Ways {
     pub merges_derived: bool,
 }
 
+/// Ways to find rows by several keys of a table (`index_merge` allows them all).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Merges {
+    /// By values of whole keys, each of which finds some of them (`index_merge_union`).
+    pub unions: bool,
+    /// By any ranges of keys (`index_merge_sort_union`).
+    pub sorted_unions: bool,
+    /// By keys each of which finds all of them, and more (`index_merge_intersection`).
+    pub intersections: bool,
+}
+
+impl Merges {
+    /// All ways.
+    pub const ALL: Merges = Merges { unions: true, sorted_unions: true, intersections: true };
+    /// No way.
+    pub const NONE: Merges = Merges { unions: false, sorted_unions: false, intersections: false };
+}
+
 impl Default for Ways {
     fn default() -> Ways {
         Ways {
             hashes: true,
             joins_queries: true,
+            tests_entries: true,
+            first_matches: true,
             reads_in_order: true,
-            merges: true,
+            merges: Merges::ALL,
             weighs_conditions: true,
             asks_inside: true,
             merges_derived: true,
@@ -111,8 +134,17 @@ impl Ways {
         Ways {
             hashes: is_on("block_nested_loop"),
             joins_queries: is_on("semijoin"),
+            tests_entries: is_on("index_condition_pushdown"),
+            first_matches: is_on("firstmatch"),
             reads_in_order: is_on("prefer_ordering_index"),
-            merges: ["index_merge", "index_merge_union", "index_merge_sort_union"].into_iter().all(is_on),
+            merges: match is_on("index_merge") {
+                true => Merges {
+                    unions: is_on("index_merge_union"),
+                    sorted_unions: is_on("index_merge_sort_union"),
+                    intersections: is_on("index_merge_intersection"),
+                },
+                false => Merges::NONE,
+            },
             weighs_conditions: is_on("condition_fanout_filter"),
             asks_inside: is_on("derived_condition_pushdown"),
             merges_derived: is_on("derived_merge"),

@@ -26,6 +26,9 @@ use crate::txn::view::Sight;
 /// The visitor of a scan: index key, primary key, row.
 pub type Visitor<'v> = &'v mut (dyn FnMut(&[u8], &[u8], &[u8]) -> Visit + Send);
 
+/// Says of an entry of a secondary tree, and the primary key that ends it, whether its row is wanted.
+pub type Wanted<'w> = &'w mut (dyn FnMut(&[u8], &[u8]) -> bool + Send);
+
 /// A scan's range and position.
 pub struct Scan {
     pub(crate) table: TableDef,
@@ -200,33 +203,42 @@ impl Txn {
     /// Consistent scan: visits the visible rows of one leaf, `visit(index key, primary key, row)`, under the
     /// leaf's latch; false when there are no more.
     pub async fn scan_batch(&mut self, scan: &mut Scan, visit: Visitor<'_>) -> Result<bool> {
+        scan.batch_of(self, &mut |_, _| true, visit).await
+    }
+}
+
+impl Scan {
+    /// The same, but of a secondary tree only rows are fetched whose entry `wanted` accepts: what it refuses
+    /// must not depend on anything but the entry's bytes.
+    pub async fn batch_of(&mut self, txn: &mut Txn, wanted: Wanted<'_>, visit: Visitor<'_>) -> Result<bool> {
+        let scan = self;
         if scan.done {
             return Ok(false);
         }
-        self.options.interrupt.check()?;
-        admitted!(self, 0);
+        txn.options.interrupt.check()?;
+        admitted!(txn, 0);
         scan.fetched = 0;
         let index = scan.index()?;
-        let tree = paged!(self, self.kernel.tree(index))?;
-        let sight = self.sight();
+        let tree = paged!(txn, txn.kernel.tree(index))?;
+        let sight = txn.sight();
         let more = match scan.spec.index {
-            ScanIndex::Clustered => match paged!(self, pass_rows(self, &tree, scan, &sight, visit))? {
+            ScanIndex::Clustered => match paged!(txn, pass_rows(txn, &tree, scan, &sight, visit))? {
                 Pass::More => true,
                 Pass::End => false,
                 Pass::Chained(value) => {
-                    let row = chain::fetch_payload(self, &value).await?;
+                    let row = chain::fetch_payload(txn, &value).await?;
                     let key = scan.last.clone().unwrap_or_default();
                     visit(&key, &key, &row) == Visit::Continue
                 }
             },
             ScanIndex::Secondary(nth) => {
-                let more = paged!(self, gather_entries(&self.kernel, &tree, scan, &sight))?;
-                look_up(self, scan, nth, &sight, visit).await? && more
+                let more = paged!(txn, gather_entries(&txn.kernel, &tree, scan, &sight))?;
+                look_up(txn, scan, (nth, &sight), wanted, visit).await? && more
             }
         };
         scan.done = !more;
         // A leaf without visible rows is work too.
-        self.spend(scan.fetched.max(1));
+        txn.spend(scan.fetched.max(1));
         Ok(more)
     }
 }
@@ -280,21 +292,25 @@ fn pass_rows(txn: &Txn, tree: &Tree, scan: &mut Scan, sight: &Sight, visit: Visi
 async fn look_up(
     txn: &mut Txn,
     scan: &mut Scan,
-    nth: usize,
-    sight: &Sight,
+    (nth, sight): (usize, &Sight),
+    wanted: Wanted<'_>,
     visit: Visitor<'_>,
 ) -> Result<bool> {
     let gathered = std::mem::take(&mut scan.gathered);
     let tree = paged!(txn, txn.kernel.tree(scan.table.clustered))?;
     let mut value = Vec::new();
     let mut key_bytes = Vec::new();
-    let (mut begin, mut looked) = (0, 0);
+    let (mut begin, mut looked, mut refused) = (0, 0, 0);
     let mut more = true;
     for &(end, pk_len, speaks) in &gathered.entries {
         looked += 1;
         let key = &gathered.bytes[begin..end];
         begin = end;
         let (secondary, pk) = key.split_at(key.len() - pk_len);
+        if !wanted(key, pk) {
+            refused += 1;
+            continue;
+        }
         let want_row = scan.spec.fetch_row;
         if speaks && !want_row {
             more = visit(key, pk, &[]) == Visit::Continue;
@@ -320,7 +336,7 @@ async fn look_up(
         }
     }
     scan.fetched += looked;
-    txn.options.status.rows().read.add(looked);
+    txn.options.status.rows().read.add(looked - refused);
     scan.gathered = gathered;
     Ok(more)
 }

@@ -19,7 +19,7 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
-use super::scan::{Scan, as_slice};
+use super::scan::{Scan, Wanted, as_slice};
 use super::value::{split_entry, writer_of};
 use super::version::check_writer;
 use crate::api::{LockWait, Read, RowLock, ScanIndex};
@@ -74,6 +74,18 @@ impl Txn {
         scan: &mut Scan,
         accept: &mut (dyn FnMut(&[u8]) -> bool + Send),
     ) -> Result<Option<(Vec<u8>, Vec<u8>)>> {
+        self.scan_locked_of(scan, &mut |_, _| true, accept).await
+    }
+
+    /// The same, but of a secondary tree only rows are locked whose entry `wanted` accepts. The entry itself
+    /// stays locked as any other: under REPEATABLE READ no row may come to be in the range. It must not be
+    /// asked where the range is one value of a unique index.
+    pub async fn scan_locked_of(
+        &mut self,
+        scan: &mut Scan,
+        wanted: Wanted<'_>,
+        accept: &mut (dyn FnMut(&[u8]) -> bool + Send),
+    ) -> Result<Option<(Vec<u8>, Vec<u8>)>> {
         let (lock, wait) = match scan.spec.mode {
             Read::Locking { lock, wait } => (lock, wait),
             Read::Consistent => (RowLock::Shared, LockWait::Wait),
@@ -89,10 +101,20 @@ impl Txn {
             match paged!(self, try_next(self, &tree, scan, claim))? {
                 Found::End => scan.done = true,
                 Found::Skipped => {}
+                // Nobody waits for an entry that is not wanted and would be given back.
+                Found::Taken { key, pk_len: Some(pk) }
+                    if !self.locks_gaps() && !wanted(&key, end_of(&key, pk)) =>
+                {
+                    scan.set_last(&key);
+                }
                 Found::Taken { key, pk_len } => {
                     if pass_over_taken(self, scan, &key, pk_len, claim, accept).await? {
                         scan.set_last(&key);
                     }
+                }
+                Found::Key { key, pk_len: Some(pk), grant, .. } if !wanted(&key, end_of(&key, pk)) => {
+                    scan.set_last(&key);
+                    release_if_unwanted(self, index, &key, lock, grant);
                 }
                 Found::Key { key, pk_len, live, grant } => {
                     scan.set_last(&key);
@@ -113,6 +135,11 @@ impl Txn {
         }
         Ok(None)
     }
+}
+
+/// The last bytes of a key.
+fn end_of(key: &[u8], bytes: usize) -> &[u8] {
+    &key[key.len() - bytes..]
 }
 
 /// Finds the next key of the range and tries its lock, under the latch.

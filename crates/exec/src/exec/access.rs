@@ -72,7 +72,7 @@ fn count_select(counts: &SessionCounts, plan: &SelectPlan) {
 fn count_step(counts: &SessionCounts, step: &JoinStep, is_first: bool, first: &mut Option<Way>) {
     match &step.source {
         Source::Table(source) => {
-            let one = source.also.is_empty() && source.loose.is_none();
+            let one = source.also.is_empty() && source.within.is_empty() && source.loose.is_none();
             let way = if one { way(&source.access) } else { Way::Ranges };
             if is_first {
                 *first = Some(way);

@@ -204,7 +204,7 @@ async fn find(
         found.push((fields.primary_key().to_vec(), row));
         Ok(Visit::Continue)
     };
-    let more = scan.batch(exec.txn, exec.interrupt, &mut accept, &mut visit).await?;
+    let more = scan.batch(exec.txn, (exec.interrupt, context), &mut accept, &mut visit).await?;
     Ok((found, more))
 }
 

@@ -43,7 +43,7 @@ async fn end(
 ) -> SqlResult<Option<Value>> {
     let context = exec.eval;
     let columns = step.base..step.base + step.columns;
-    let mut scan = TableScan::open(&extreme.source, &TupleRow(tuple), context)?;
+    let mut scan = TableScan::open(&extreme.source, &TupleRow(tuple), context)?.of_few(true);
     let mut found = None;
     loop {
         let mut visit = |fields: Fields<'_>| {
@@ -58,7 +58,7 @@ async fn end(
             }
             Ok(Visit::Continue)
         };
-        let more = scan.batch(exec.txn, exec.interrupt, &mut |_| true, &mut visit).await?;
+        let more = scan.batch(exec.txn, (exec.interrupt, context), &mut |_| true, &mut visit).await?;
         if found.is_some() || !more {
             return Ok(found);
         }

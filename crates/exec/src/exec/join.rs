@@ -2,10 +2,11 @@
 //! that a row needs, and where joined rows go.
 
 pub(super) mod apart;
+mod asked;
 
 use turnstile_engine::Visit;
 use turnstile_expr::expr::EvalContext;
-use turnstile_plan::plan::query::{Filter, JoinStep, SelectPlan};
+use turnstile_plan::plan::query::{Filter, JoinStep, Partners, SelectPlan};
 use turnstile_values::error::SqlResult;
 use turnstile_values::value::Value;
 
@@ -63,6 +64,9 @@ fn step_of<'a, W: Watch + 'a>(
     end: &'a mut End<'_, '_, '_>,
     mut watch: W,
 ) -> Boxed<'a, Visit> {
+    if steps.get(nth).is_some_and(|step| step.partners != Partners::All) {
+        return asked::ask(exec, plan, steps, nth, tuple, end, watch);
+    }
     Box::pin(async move {
         let Some(step) = steps.get(nth) else { return emit(exec, plan, tuple, end).await };
         let columns = step.base..step.base + step.columns;

@@ -1,6 +1,7 @@
 //! Reading a table by a plan's access path, one leaf (or one locked row) at a time; in `loose.rs` from group
 //! to group.
 
+mod found;
 mod loose;
 
 use std::collections::VecDeque;
@@ -9,12 +10,15 @@ use std::sync::Arc;
 use turnstile_engine::interrupt::Interrupt;
 use turnstile_engine::{Read, Scan, ScanIndex, ScanSpec, Txn, Visit};
 
+use found::Found;
+
 use super::key_index::{KEY_OVERHEAD, KeyIndex};
+use super::tail::TupleRow;
 use turnstile_catalog::dictionary::Table;
 use turnstile_catalog::row_codec::RowView;
-use turnstile_expr::expr::{EvalContext, Row};
+use turnstile_expr::expr::{EvalContext, Expr, Row, Warnings};
 use turnstile_plan::plan::key_ranges::{ByteRange, ranges as key_ranges};
-use turnstile_plan::plan::query::TableSource;
+use turnstile_plan::plan::query::{Pushed, TableSource};
 use turnstile_values::error::{SqlError, SqlResult};
 use turnstile_values::memory::Charge;
 use turnstile_values::value::Value;
@@ -80,6 +84,28 @@ fn fill_from_entry(table: &Table, key: usize, bytes: &[u8], needed: &[usize], in
     }
 }
 
+/// A tuple with what conditions on entries read besides the entry.
+fn beside(pushed: &Pushed, row: &dyn Row) -> Vec<Value> {
+    let mut tuple = vec![Value::Null; pushed.width];
+    pushed.others.iter().for_each(|at| tuple[*at] = row.value(*at));
+    tuple
+}
+
+/// Whether the row of an entry is to be fetched. What a condition fails on, or warns of, is told when the row
+/// is tested, if it comes to that.
+fn is_wanted(
+    source: &TableSource,
+    table: &Table,
+    entry: &[u8],
+    tuple: &mut [Value],
+    context: &EvalContext<'_>,
+) -> bool {
+    let (Some(pushed), Some(key)) = (&source.pushed, source.access.key) else { return true };
+    fill_from_entry(table, key, entry, &pushed.columns, &mut tuple[pushed.base..]);
+    let holds = |one: &Expr| !matches!(one.eval_truth(&TupleRow(tuple), context), Ok(Some(false) | None));
+    pushed.conditions.iter().all(holds)
+}
+
 /// Primary keys of rows that were met.
 struct Met {
     keys: KeyIndex,
@@ -108,6 +134,11 @@ pub struct TableScan<'p> {
     read: Read,
     done: bool,
     semi_consistent: bool,
+    few: bool,
+    /// The tuple that conditions on entries see.
+    asked: Vec<Value>,
+    /// Rows that other keys find, too.
+    found: Option<Box<Found>>,
 }
 
 /// What a visitor of rows is.
@@ -147,6 +178,9 @@ impl<'p> TableScan<'p> {
             read,
             done: false,
             semi_consistent: false,
+            few: false,
+            found: Found::of(source, row, context)?,
+            asked: source.pushed.as_deref().map_or_else(Vec::new, |pushed| beside(pushed, row)),
         })
     }
 
@@ -154,6 +188,12 @@ impl<'p> TableScan<'p> {
     /// first.
     pub fn for_update_statement(mut self, yes: bool) -> Self {
         self.semi_consistent = yes;
+        self
+    }
+
+    /// Few rows at the beginning are wanted.
+    pub fn of_few(mut self, yes: bool) -> Self {
+        self.few = yes;
         self
     }
 
@@ -172,13 +212,17 @@ impl<'p> TableScan<'p> {
     pub async fn batch(
         &mut self,
         txn: &mut Txn,
-        interrupt: &Interrupt,
+        (interrupt, context): (&Interrupt, &EvalContext<'_>),
         accept: &mut (dyn FnMut(&RowView<'_>) -> bool + Send),
         visit: &mut RowVisitor<'_>,
     ) -> SqlResult<bool> {
         interrupt.check()?;
         if self.done {
             return Ok(false);
+        }
+        if let Some(found) = self.found.as_mut().filter(|found| found.is_gathering()) {
+            found.gather(txn, &self.table).await?;
+            return Ok(true);
         }
         if let Some(loose) = self.source.loose {
             return self.groups(txn, loose, visit).await;
@@ -203,14 +247,17 @@ impl<'p> TableScan<'p> {
             if range.point {
                 scan.seek_one_value();
             }
+            if self.few {
+                scan.want_few();
+            }
             if !self.semi_consistent {
                 scan.wait_for_taken_rows();
             }
             self.current = Some(scan);
         }
         let more = match self.read {
-            Read::Consistent => self.leaf(txn, visit).await?,
-            Read::Locking { .. } => self.locked(txn, accept, visit).await?,
+            Read::Consistent => self.leaf(txn, context, visit).await?,
+            Read::Locking { .. } => self.locked(txn, context, accept, visit).await?,
         };
         if !more {
             self.current = None;
@@ -218,7 +265,12 @@ impl<'p> TableScan<'p> {
         Ok(!self.done && (more || !self.ranges.is_empty()))
     }
 
-    async fn leaf(&mut self, txn: &mut Txn, visit: &mut RowVisitor<'_>) -> SqlResult<bool> {
+    async fn leaf(
+        &mut self,
+        txn: &mut Txn,
+        context: &EvalContext<'_>,
+        visit: &mut RowVisitor<'_>,
+    ) -> SqlResult<bool> {
         let Some(scan) = &mut self.current else { return Ok(false) };
         let mut failed = None;
         let mut stopped = false;
@@ -251,7 +303,13 @@ impl<'p> TableScan<'p> {
             stopped |= next == Visit::Stop;
             next
         };
-        let more = txn.scan_batch(scan, &mut watch).await?;
+        let unheard = Warnings::new();
+        let context = &EvalContext { warnings: &unheard, ..*context };
+        let (source, asked, found) = (self.source, &mut self.asked, self.found.as_deref());
+        let mut wanted = |entry: &[u8], pk: &[u8]| {
+            found.is_none_or(|found| found.has(pk)) && is_wanted(source, table, entry, asked, context)
+        };
+        let more = scan.batch_of(txn, &mut wanted, &mut watch).await?;
         if let Some(error) = failed {
             return Err(error);
         }
@@ -262,13 +320,19 @@ impl<'p> TableScan<'p> {
     async fn locked(
         &mut self,
         txn: &mut Txn,
+        context: &EvalContext<'_>,
         accept: &mut (dyn FnMut(&RowView<'_>) -> bool + Send),
         visit: &mut RowVisitor<'_>,
     ) -> SqlResult<bool> {
         let Some(scan) = &mut self.current else { return Ok(false) };
         let layout = self.table.layout.clone();
+        let unheard = Warnings::new();
+        let context = &EvalContext { warnings: &unheard, ..*context };
+        let (source, table, asked) = (self.source, &self.table, &mut self.asked);
+        let mut entry = |entry: &[u8], _: &[u8]| is_wanted(source, table, entry, asked, context);
         let mut wanted = |row: &[u8]| RowView::new(&layout, row).is_ok_and(|view| accept(&view));
-        let Some((pk, row)) = txn.scan_locked_next(scan, &mut wanted).await? else { return Ok(false) };
+        let next = txn.scan_locked_of(scan, &mut entry, &mut wanted).await?;
+        let Some((pk, row)) = next else { return Ok(false) };
         if let Some(met) = &mut self.met
             && !met.is_new(&pk)?
         {

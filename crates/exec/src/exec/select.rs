@@ -385,7 +385,7 @@ async fn stream<W: Watch>(
             watch.tested();
             Ok(Visit::Continue)
         };
-        let more = scan.batch(exec.txn, exec.interrupt, &mut |_| true, &mut visit).await?;
+        let more = scan.batch(exec.txn, (exec.interrupt, context), &mut |_| true, &mut visit).await?;
         watch.read();
         if counts_only {
             watch.counted(counted);

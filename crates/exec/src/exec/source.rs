@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 use turnstile_engine::Visit;
 use turnstile_expr::expr::EvalContext;
-use turnstile_plan::plan::query::{CommonRows, Filter, JoinStep, SelectPlan, Source, TableSource};
+use turnstile_plan::plan::query::{CommonRows, Filter, JoinStep, Partners, SelectPlan, Source, TableSource};
 use turnstile_sys::aside;
 use turnstile_values::collation::Collation;
 use turnstile_values::error::SqlResult;
@@ -74,7 +74,8 @@ pub(super) async fn open_source<'p>(
             None => Ok(Opened::stored(stored(exec, plan, step).await?)),
         },
         Source::Table(source) => {
-            Ok(Opened::Scan(Box::new(TableScan::open(source, &TupleRow(tuple), exec.eval)?), source))
+            let scan = TableScan::open(source, &TupleRow(tuple), exec.eval)?;
+            Ok(Opened::Scan(Box::new(scan.of_few(step.partners != Partners::All)), source))
         }
         Source::Derived(_) | Source::Distinct(_) | Source::Common(_) | Source::Virtual(_) => {
             match known(exec, step) {
@@ -152,13 +153,19 @@ pub(super) async fn next_rows(
                 }
                 // The conditions are tested again with each row: if they are heavy, or after much work,
                 // that is time enough.
-                if !step.light || session.has_worked() || passes(&step.matching, tuple, context)? {
+                let tested = step.light && !session.has_worked();
+                let mut next = Visit::Continue;
+                if !tested || passes(&step.matching, tuple, context)? {
                     found.push(tuple[columns.clone()].to_vec());
+                    // Whoever looks for one partner has found it.
+                    if tested && step.partners != Partners::All {
+                        next = Visit::Stop;
+                    }
                 }
                 watch.tested();
-                Ok(Visit::Continue)
+                Ok(next)
             };
-            let more = scan.batch(exec.txn, exec.interrupt, &mut accept, &mut visit).await?;
+            let more = scan.batch(exec.txn, (exec.interrupt, context), &mut accept, &mut visit).await?;
             scratch.into_inner().1.read();
             Ok((Piece::Own(found), more))
         }
@@ -293,7 +300,7 @@ async fn whole_table(
             rows.push(tuple[columns.clone()].to_vec());
             Ok(Visit::Continue)
         };
-        let more = scan.batch(exec.txn, exec.interrupt, &mut |_| true, &mut visit).await;
+        let more = scan.batch(exec.txn, (exec.interrupt, context), &mut |_| true, &mut visit).await;
         if more.is_err() {
             exec.note_since(began, name_of(step), measure::Part::Read, read);
         }

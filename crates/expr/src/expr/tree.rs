@@ -316,6 +316,69 @@ impl Expr {
         }
     }
 
+    /// The same over columns at other positions. Recurses no deeper than the parser lets.
+    pub fn moved(mut self, to: &dyn Fn(usize) -> usize) -> Expr {
+        self.each_position(&mut |position| *position = to(*position));
+        self
+    }
+
+    fn each_position(&mut self, visit: &mut dyn FnMut(&mut usize)) {
+        if let Expr::Column(position) | Expr::TimestampColumn(position) = self {
+            visit(position);
+        }
+        for child in self.children_mut() {
+            child.each_position(visit);
+        }
+    }
+
+    /// Direct children, left to right.
+    fn children_mut(&mut self) -> Vec<&mut Expr> {
+        match self {
+            Expr::Literal(_)
+            | Expr::Column(_)
+            | Expr::TimestampColumn(_)
+            | Expr::Parameter(_)
+            | Expr::UserVariable(_)
+            | Expr::SystemVariable { .. }
+            | Expr::Operand => vec![],
+            Expr::AssignVariable { value: operand, .. }
+            | Expr::Negate { operand, .. }
+            | Expr::BitNot(operand)
+            | Expr::Not(operand)
+            | Expr::Is { operand, .. }
+            | Expr::Cast { operand, .. }
+            | Expr::Coerce { operand, .. }
+            | Expr::Extract { operand, .. }
+            | Expr::Sleep(operand) => vec![operand],
+            Expr::Arithmetic { left, right, .. }
+            | Expr::Compare { left, right, .. }
+            | Expr::Xor(left, right)
+            | Expr::NullIf { left, right, .. }
+            | Expr::WithOperand { operand: left, of: right }
+            | Expr::Regexp { operand: left, pattern: right, .. }
+            | Expr::DateArithmetic { date: left, amount: right, .. }
+            | Expr::TimestampDiff { from: left, to: right, .. } => vec![left, right],
+            Expr::And(parts)
+            | Expr::Or(parts)
+            | Expr::Row(parts)
+            | Expr::Benchmark(parts)
+            | Expr::Coalesce { arguments: parts, .. } => parts.iter_mut().collect(),
+            Expr::Between { operand, low, high, .. } => vec![operand, low, high],
+            Expr::InList { operand, list, .. } => std::iter::once(&mut **operand).chain(list).collect(),
+            Expr::InRows { operand, list, .. } => {
+                operand.iter_mut().chain(list.iter_mut().flatten()).collect()
+            }
+            Expr::Like { operand, pattern, escape, .. } => {
+                [operand, pattern].into_iter().chain(escape).map(|child| &mut **child).collect()
+            }
+            Expr::Case { branches, otherwise, .. } => {
+                let branches = branches.iter_mut().flat_map(|(when, then)| [when, then]);
+                branches.chain(otherwise.as_deref_mut()).collect()
+            }
+            Expr::Call(call) => Arc::make_mut(call).arguments.iter_mut().collect(),
+        }
+    }
+
     /// Calls `visit` for this node and everything below.
     pub fn walk<'e>(&'e self, visit: &mut dyn FnMut(&'e Expr)) {
         // Of a statement that is to end nobody looks at what was found.

@@ -8,6 +8,7 @@
 //! read whole.
 
 use turnstile_catalog::dictionary::Table;
+use turnstile_catalog::variables::Merges;
 
 use super::estimate::{Dives, TableSize};
 use super::facts::{ALTERNATIVES_MAX, Bound, Bounds, Fact};
@@ -38,7 +39,7 @@ pub fn choose(
     table: &Table,
     facts: &[&Fact],
     allowed: &dyn Fn(usize) -> bool,
-    (locks, merges): (bool, bool),
+    (locks, merges): (bool, Merges),
     dives: Dives<'_>,
 ) -> Choice {
     let size = TableSize::of(table, dives);
@@ -51,6 +52,7 @@ pub fn choose(
     let whole = Candidate {
         access: Access::full(),
         also: Vec::new(),
+        within: Vec::new(),
         rows: size.rows,
         cost: size.rows,
         counted: false,
@@ -61,8 +63,9 @@ pub fn choose(
         Some(one) if locks || !one.counted || one.cost <= whole.cost => one.clone(),
         _ => whole,
     };
-    let merged = if merges { merged(table, facts, allowed, &size, best.cost) } else { None };
-    let best = merged.unwrap_or(best);
+    let best = merged(table, facts, (allowed, merges), &size, best.cost).unwrap_or(best);
+    let both = if locks || !merges.intersections { None } else { intersected(table, &offers, &size) };
+    let best = both.filter(|both| both.cost < best.cost).unwrap_or(best);
     Choice { best, offers, table_rows: size.rows }
 }
 
@@ -164,7 +167,50 @@ fn by_key(table: &Table, nth: usize, facts: &[&Fact], size: &TableSize<'_>) -> O
         (false, false) => FETCH,
     };
     let cost = (found.rows * fetch).max(1.0);
-    Some(Candidate { access, also: Vec::new(), rows: found.rows, cost, counted: found.asked })
+    let (also, within) = (Vec::new(), Vec::new());
+    Some(Candidate { access, also, within, rows: found.rows, cost, counted: found.asked })
+}
+
+/// Most keys that find each row together.
+const INTERSECTED_MAX: usize = 4;
+
+/// Going through an entry, whose row is fetched only if other keys find it too, costs so many rows read one
+/// after another.
+const ENTRY: f64 = 0.5;
+
+/// Keys that each find many rows, and few of them together, if they are about columns of their own:
+/// `a = 1 AND b = 2`. Rows are not locked that way: entries of all the keys would be, and what is read of one
+/// key is no longer so when the row is locked by another.
+fn intersected(table: &Table, offers: &[Candidate], size: &TableSize<'_>) -> Option<Candidate> {
+    let known = |offer: &&Candidate| offer.counted || size.is_known();
+    let fits = |offer: &&Candidate| {
+        let access = &offer.access;
+        let secondary = access.key.is_some_and(|key| !table.keys()[key].primary);
+        secondary && !access.unique && access.is_fixed() && access.is_of_values(table)
+    };
+    let mut ways: Vec<&Candidate> = offers.iter().filter(known).filter(fits).collect();
+    ways.sort_by(|a, b| a.rows.total_cmp(&b.rows));
+    let mut columns: Vec<usize> = Vec::new();
+    let mut taken: Vec<&Candidate> = Vec::new();
+    let (mut rows, mut cost, mut gone_through) = (0.0, f64::INFINITY, 0.0);
+    for way in ways {
+        let own = way.access.key.map_or(&[][..], |key| &table.keys()[key].parts);
+        if own.iter().any(|part| columns.contains(&part.column)) || taken.len() == INTERSECTED_MAX {
+            continue;
+        }
+        let left = if taken.is_empty() { way.rows } else { rows * (way.rows / size.rows).min(1.0) };
+        let through = gone_through + way.rows * ENTRY;
+        let costs = if taken.is_empty() { way.cost } else { through + left * FETCH_COUNTED };
+        if costs < cost {
+            (rows, cost, gone_through) = (left, costs, through);
+            columns.extend(own.iter().map(|part| part.column));
+            taken.push(way);
+        }
+    }
+    // The key that finds most is gone through last: what the others find is kept in memory.
+    let (last, others) = taken.split_last().filter(|(_, others)| !others.is_empty())?;
+    let within = others.iter().map(|way| way.access.clone()).collect();
+    Some(Candidate { access: last.access.clone(), also: Vec::new(), within, rows, cost, counted: false })
 }
 
 /// Most keys that find rows together.
@@ -174,10 +220,15 @@ const MERGED_MAX: usize = 16;
 fn merged(
     table: &Table,
     facts: &[&Fact],
-    allowed: &dyn Fn(usize) -> bool,
+    (allowed, merges): (&dyn Fn(usize) -> bool, Merges),
     size: &TableSize<'_>,
     most: f64,
 ) -> Option<Candidate> {
+    if !merges.unions && !merges.sorted_unions {
+        return None;
+    }
+    // Whatever can be done with values of whole keys can be done with ranges.
+    let may = |access: &Access| merges.sorted_unions || access.is_of_values(table);
     let single: Vec<&Fact> = facts.iter().filter(|fact| fact.any_of.len() == 1).copied().collect();
     // Where all are about the first part of one key, that key finds them.
     let begins = |column: usize| {
@@ -199,7 +250,8 @@ fn merged(
             all.push(&one);
             let keys = (0..table.keys().len()).filter(|nth| table.keys()[*nth].visible && allowed(*nth));
             let offers = keys.filter_map(|nth| by_key(table, nth, &all, size));
-            found.extend(offers.filter(|one| one.access.is_fixed()).min_by(|a, b| a.cost.total_cmp(&b.cost)));
+            let usable = offers.filter(|one| one.access.is_fixed() && may(&one.access));
+            found.extend(usable.min_by(|a, b| a.cost.total_cmp(&b.cost)));
         }
         let cost: f64 = found.iter().map(|one| one.cost).sum();
         let known = best.as_ref().map_or(most, |best| best.cost);
@@ -224,5 +276,5 @@ fn together(found: Vec<Candidate>, cost: f64) -> Candidate {
     ways.iter_mut().for_each(|way| way.unique = false);
     let mut ways = ways.into_iter();
     let access = ways.next().unwrap_or_else(Access::full);
-    Candidate { access, also: ways.collect(), rows, cost, counted: false }
+    Candidate { access, also: ways.collect(), within: Vec::new(), rows, cost, counted: false }
 }

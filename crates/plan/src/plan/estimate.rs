@@ -80,6 +80,11 @@ impl<'a> TableSize<'a> {
         TableSize { rows, known, dives }
     }
 
+    /// Somebody has looked at the table.
+    pub fn is_known(&self) -> bool {
+        self.known.is_some()
+    }
+
     /// Rows that equality with the first parts of a key finds.
     pub fn equal(&self, index: IndexId, parts: usize) -> f64 {
         let known = self.known.as_ref().and_then(|known| known.rows_per_value(index, parts, self.rows));

@@ -1,6 +1,7 @@
 //! The last pass over a planned block: which columns every table must deliver, whether an index has them all,
 //! and whether it can deliver the order.
 
+mod entries;
 pub(super) mod extremes;
 mod grouped;
 mod loose;
@@ -44,6 +45,7 @@ pub fn finish(plan: &mut SelectPlan, context: &PlanContext<'_>) {
     loose::jump(plan);
     grouped::arrange(plan, &used, context);
     deliver(&mut plan.steps, &used);
+    entries::push(&mut plan.steps);
     each_table(&mut plan.steps, &mut |source, _| weights::note(source));
 }
 
@@ -293,6 +295,7 @@ fn read_fewer(source: &mut TableSource, order: &[(usize, bool)], wanted: f64) ->
     if source.rows < 1.0 || read * ORDER_GAIN > source.rows || source.table_rows > most {
         return false;
     }
+    source.within.clear();
     let sorted = std::mem::replace(&mut source.access, access);
     if source.counted {
         source.costed.push(Costed { access: sorted, rows: source.rows / ORDER_GAIN..=f64::INFINITY });

@@ -18,7 +18,7 @@ use super::block::Block;
 use super::grouping::{self, Facts};
 use super::json_table::{self, JsonTable};
 use super::pushed::whole;
-use super::query::{CommonRows, OrderKey, QueryPlan};
+use super::query::{CommonRows, OrderKey, Partners, QueryPlan};
 use super::scope::{Reach, ScopeColumn, ScopeTable, TableId};
 use super::steps::Condition;
 use super::with::{self, Named};
@@ -43,6 +43,8 @@ pub struct Pending {
     pub kind: PendingKind,
     /// Right side of an outer join.
     pub left_join: bool,
+    /// Which of its rows count: of a query that is asked only whether there is one, the first or none.
+    pub partners: Partners,
     /// Its own conditions (of the outer join).
     pub on: Vec<On>,
 }
@@ -180,7 +182,8 @@ fn single(block: &Block<'_, '_>, kind: PendingKind) -> Joined {
         let shown = (0..table.columns.len()).filter(|at| !table.columns[*at].hidden);
         shown.map(|at| table.base + at).collect()
     });
-    Joined { tables: vec![Pending { kind, left_join: false, on: Vec::new() }], columns, ..Joined::default() }
+    let one = Pending { kind, left_join: false, partners: Partners::All, on: Vec::new() };
+    Joined { tables: vec![one], columns, ..Joined::default() }
 }
 
 fn table(block: &mut Block<'_, '_>, factor: &TableFactor) -> SqlResult<Joined> {

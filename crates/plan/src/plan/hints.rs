@@ -42,7 +42,12 @@ pub fn is_fixed(hints: &[Advice]) -> bool {
 impl Block<'_, '_> {
     /// Whether a way is taken for a table of the block: by its hints, else `otherwise`.
     pub(super) fn takes(&self, wanted: WayAdvice, alias: &str, otherwise: bool) -> bool {
-        if self.hints.is_empty() { otherwise } else { way(&self.hints, wanted, alias).unwrap_or(otherwise) }
+        self.advised(wanted, alias).unwrap_or(otherwise)
+    }
+
+    /// What hints say of a way for a table of the block.
+    pub(super) fn advised(&self, wanted: WayAdvice, alias: &str) -> Option<bool> {
+        if self.hints.is_empty() { None } else { way(&self.hints, wanted, alias) }
     }
 
     /// The keys of a table that hints forbid. Keys that are not there are told of.

@@ -20,7 +20,7 @@ use turnstile_values::sink::ColumnMeta;
 use turnstile_values::types::ColumnType;
 use turnstile_values::value::to_double;
 
-pub use access::{Access, Candidate, Costed, KeyRange, Loose, Operand, Pattern, TableSource, Told};
+pub use access::{Access, Candidate, Costed, KeyRange, Loose, Operand, Pattern, Pushed, TableSource, Told};
 
 /// A query.
 #[derive(Debug)]
@@ -318,6 +318,11 @@ pub struct JoinStep {
     pub columns: usize,
     /// A row without partner stays, with NULLs here.
     pub left_join: bool,
+    /// Which partners a row is joined with.
+    pub partners: Partners,
+    /// Of a step that looks whether there is a partner: the places around that tell (place, 0), where what
+    /// was found for the same values may be taken again. Empty: it may not.
+    pub asked_by: Vec<(usize, usize)>,
     /// What makes a partner.
     pub matching: Vec<Filter>,
     /// What must hold afterwards (differs from `matching` for left joins only).
@@ -328,6 +333,18 @@ pub struct JoinStep {
     pub kept: bool,
     /// Equal pairs (expression over earlier columns, position in this source's row) for a hash join.
     pub hash: Vec<(Expr, usize, Collation)>,
+}
+
+/// Which partners a row is joined with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Partners {
+    /// All.
+    #[default]
+    All,
+    /// The first, if there is one: a semi join.
+    First,
+    /// None: a row that has a partner is left out, an anti join.
+    None,
 }
 
 /// Where rows come from.

@@ -10,9 +10,13 @@ use super::query::{Filter, JoinStep, QueryPlan, SelectPlan, Source};
 
 /// Whether a query is such a one.
 pub fn repeats(plan: &QueryPlan) -> bool {
-    let QueryPlan::Select(plan) = plan else { return false };
-    !plan.outer.is_empty()
-        && plan.subqueries.is_empty()
+    matches!(plan, QueryPlan::Select(plan) if !plan.outer.is_empty() && stays_the_same(plan))
+}
+
+/// Whether a block is one of tables of the server joined without queries among them, whose rows depend on the
+/// values around it alone.
+pub fn stays_the_same(plan: &SelectPlan) -> bool {
+    plan.subqueries.is_empty()
         && plan.windows.is_empty()
         && !plan.calc_found_rows
         && plan.steps.iter().all(is_plain)

@@ -1,5 +1,6 @@
 //! Join order and, for every table, its access path and the conditions that can be tested once it is there.
 
+mod asked;
 mod hash;
 mod implied;
 mod narrowed;
@@ -11,6 +12,7 @@ mod told;
 
 use std::collections::HashSet;
 
+use turnstile_catalog::variables::Merges;
 use turnstile_engine::{LockWait, RowLock};
 
 use turnstile_expr::expr::Expr;
@@ -21,7 +23,7 @@ use super::access::{self, Choice};
 use super::block::Block;
 use super::facts::{Fact, FactFinder};
 use super::from::{On, Pending, PendingKind};
-use super::query::{Filter, JoinStep, Source, TableSource};
+use super::query::{Filter, JoinStep, Partners, Source, TableSource};
 use super::scope::TableId;
 use super::stand_in;
 use order::{Placed, Sequence, Weights};
@@ -242,7 +244,7 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
     }
 
     fn step(&mut self, part: Part, facts: &[Fact], hashed: bool, waiting: &mut Vec<Condition>) -> JoinStep {
-        let Part { kind, members, within, left_join, on: mut matching, places } = part;
+        let Part { kind, members, within, left_join, partners, on: mut matching, places } = part;
         // What can be tested once this table is there; for an outer join only after its NULLs are in place.
         let covered = |at: &usize| places.contains(at) || self.is_known(*at);
         let is_ready = |one: &Condition| one.reads.iter().all(covered);
@@ -269,14 +271,16 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
             };
         let is_single =
             matches!(&source, Source::Table(table) if table.access.unique && table.access.ranges.len() == 1);
-        self.single &= is_single;
+        self.single &= is_single || partners != Partners::All;
         let both = matching.iter().chain(&filters);
         let step = JoinStep {
             light: both.map(|one| &one.filter).all(|filter| filter.expr.is_light()),
             alias: self.alias(base),
             base,
             columns: end - base,
-            left_join,
+            left_join: left_join && partners != Partners::First,
+            partners,
+            asked_by: if partners == Partners::All { Vec::new() } else { self.asked_by(&places, &matching) },
             hash: if is_kept || !matches!(source, Source::Table(_)) { hash } else { Vec::new() },
             kept: is_kept,
             matching: matching.into_iter().map(|one| one.filter).collect(),
@@ -285,6 +289,15 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
         };
         self.filled.extend(places);
         step
+    }
+
+    /// Places around that tell whether a row has a partner.
+    fn asked_by(&self, places: &[usize], matching: &[Condition]) -> Vec<(usize, usize)> {
+        let mut read: Vec<usize> = matching.iter().flat_map(|one| one.filter.expr.columns()).collect();
+        read.retain(|at| !places.contains(at));
+        read.sort_unstable();
+        read.dedup();
+        read.into_iter().map(|at| (at, 0)).collect()
     }
 
     /// Notes what histograms tell of the conditions of a table that leaves so many rows.
@@ -311,9 +324,13 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
     }
 
     /// Whether rows of a table may be found by several keys.
-    fn merges(&self, table: TableId) -> bool {
+    fn merges(&self, table: TableId) -> Merges {
         let alias = &self.block.scope.table(table).alias;
-        self.block.takes(WayAdvice::IndexMerge, alias, self.block.context.ways.merges)
+        match self.block.advised(WayAdvice::IndexMerge, alias) {
+            Some(true) => Merges::ALL,
+            Some(false) => Merges::NONE,
+            None => self.block.context.ways.merges,
+        }
     }
 
     fn alias(&self, base: usize) -> Box<str> {
@@ -339,13 +356,21 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
                     facts.iter().filter(|fact| fact.reads.iter().all(is_given)).collect();
                 let (locks, dives) = (self.locks(nth), self.block.context.dives());
                 let merges = self.merges(nth);
+                let may_push = {
+                    let context = self.block.context;
+                    let alias = &self.block.scope.table(nth).alias;
+                    self.block.takes(WayAdvice::Entries, alias, context.ways.tests_entries)
+                };
                 let Choice { best, offers, table_rows } =
                     access::choose(&table, &usable, &|key| !forbidden.contains(&key), (locks, merges), dives);
                 Source::Table(Box::new(TableSource {
                     possible: offers.iter().filter_map(|offer| offer.access.key).collect(),
                     access: best.access,
+                    pushed: None,
+                    may_push,
                     loose: None,
                     also: best.also,
+                    within: best.within,
                     rows: best.rows,
                     offers,
                     costed: Vec::new(),

@@ -21,7 +21,7 @@ use crate::expression_text::expression_text;
 use crate::plan::change::InsertSource;
 use crate::plan::parameters::{Parameters, actual};
 use crate::plan::query::{
-    CommonBody, CommonPlan, CommonRows, GroupPlan, JoinStep, QueryPlan, SelectPlan, Source, Subquery,
+    CommonBody, CommonPlan, CommonRows, GroupPlan, JoinStep, Partners, QueryPlan, SelectPlan, Source, Subquery,
     SubqueryKind, TableSource,
 };
 use crate::reads_lock::ReadsLock;
@@ -285,7 +285,14 @@ impl Lines {
             if matches!(&step.source, Source::Common(CommonRows::Previous(_))) {
                 line.extra.push("Recursive".into());
             }
-            if !step.matching.is_empty() || !step.filters.is_empty() {
+            let pushed = match &step.source {
+                Source::Table(source) => source.pushed.as_ref().map_or(0, |pushed| pushed.conditions.len()),
+                _ => 0,
+            };
+            if pushed > 0 {
+                line.extra.push("Using index condition".into());
+            }
+            if step.matching.len() > pushed || !step.filters.is_empty() {
                 line.extra.push("Using where".into());
             }
             let loose = matches!(&step.source, Source::Table(source) if source.loose.is_some());
@@ -304,6 +311,11 @@ impl Lines {
             }
             if nth == 0 && (!plan.order.is_empty() || plan.windows.iter().any(|one| !one.keys.is_empty())) {
                 line.extra.push("Using filesort".into());
+            }
+            match (step.partners, nth.checked_sub(1).map(|before| &steps[before].alias)) {
+                (Partners::First, Some(before)) => line.extra.push(format!("FirstMatch({before})").into()),
+                (Partners::None, _) => line.extra.push("Not exists".into()),
+                _ => {}
             }
             if nth > 0 && !step.hash.is_empty() {
                 line.extra.push("Using join buffer (hash join)".into());
@@ -367,6 +379,9 @@ fn access_of(source: &TableSource, plan: &SelectPlan, alias: &str) -> (String, u
         }
         "range" => format!("{index} range scan on {alias} using {key}"),
         "index" => format!("{index} scan on {alias} using {key}"),
+        "index_merge" if !source.within.is_empty() => {
+            format!("Intersected index lookups on {alias} using {key}")
+        }
         "index_merge" => format!("Deduplicated index lookups on {alias} using {key}"),
         _ => format!("Table scan on {alias}"),
     };
@@ -392,13 +407,8 @@ fn table_line(source: &TableSource, plan: &SelectPlan) -> Line {
         return line;
     };
     line.key = Some(table.keys()[key].name.to_string());
-    if !source.also.is_empty() {
-        let keys = [access].into_iter().chain(&source.also).filter_map(|access| access.key);
-        let names = keys.map(|key| &*table.keys()[key].name).collect::<Vec<_>>().join(",");
-        line.kind = "index_merge";
-        line.extra.push(format!("Using union({names})").into());
-        line.key = Some(names);
-        return line;
+    if !source.also.is_empty() || !source.within.is_empty() {
+        return merged_line(source, line);
     }
     let range = &access.ranges[0];
     let constant = range.equal.iter().all(|operand| operand.expr.columns().is_empty());
@@ -431,6 +441,23 @@ fn table_line(source: &TableSource, plan: &SelectPlan) -> Line {
         };
         line.reference = Some(range.equal.iter().map(of).collect::<Vec<_>>().join(","));
     }
+    line
+}
+
+/// A table whose rows several keys find: each some of them, or all of them each.
+fn merged_line(source: &TableSource, mut line: Line) -> Line {
+    let table = &source.table;
+    let ways = || [&source.access].into_iter().chain(&source.also).chain(&source.within);
+    let names = ways().filter_map(|access| access.key).map(|key| &*table.keys()[key].name);
+    let names = names.collect::<Vec<_>>().join(",");
+    let how = match source.within.is_empty() {
+        false => "intersect",
+        true if ways().all(|access| access.is_of_values(table)) => "union",
+        true => "sort_union",
+    };
+    line.kind = "index_merge";
+    line.extra.push(format!("Using {how}({names})").into());
+    line.key = Some(names);
     line
 }
 

@@ -60,6 +60,8 @@ pub enum WayAdvice {
     Semijoin,
     /// INDEX_MERGE: rows are found by several keys.
     IndexMerge,
+    /// NO_ICP: conditions are tested on entries of keys.
+    Entries,
     /// DERIVED_CONDITION_PUSHDOWN: conditions are asked inside derived tables.
     Pushdown,
 }

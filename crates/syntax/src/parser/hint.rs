@@ -46,7 +46,6 @@ const ADVICE: &[&str] = &[
     "MRR",
     "NO_BKA",
     "NO_GROUP_INDEX",
-    "NO_ICP",
     "NO_MRR",
     "NO_ORDER_INDEX",
     "NO_RANGE_OPTIMIZATION",

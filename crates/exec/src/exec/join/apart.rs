@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use turnstile_engine::Visit;
-use turnstile_plan::plan::query::{JoinStep, SelectPlan};
+use turnstile_plan::plan::query::{JoinStep, Partners, SelectPlan};
 use turnstile_values::error::{SqlError, SqlResult};
 use turnstile_values::memory::{Charge, Many, row_bytes};
 use turnstile_values::value::{Rows, Value};
@@ -307,16 +307,18 @@ impl<'p> Joining<'p> {
         end: &mut End<'_, '_, '_>,
     ) -> SqlResult<Visit> {
         exec.keeping().stored_sources.insert(name_of(self.step()), piece.clone());
+        let asks = self.step().partners != Partners::All;
         let mut tuples = RunReader::new(&pair.tuples.run);
         let mut nth = 0;
         while let Some(next) = tuples.next_part()? {
             exec.pace().await?;
             *tuple = of_width(next, tuple.len())?;
-            let goes_on = piece.found().is_some() || !matched.has(nth);
+            // Whoever looks for one partner is done with it.
+            let goes_on = piece.found().is_some() && !asks || !matched.has(nth);
             if goes_on && run_step(exec, self.plan, self.steps, self.nth, tuple, end).await? == Visit::Stop {
                 return Ok(Visit::Stop);
             }
-            if let Some(found) = piece.found().filter(|_| self.step().left_join)
+            if let Some(found) = piece.found().filter(|_| self.step().left_join || asks)
                 && found.swap(false, Ordering::Relaxed)
             {
                 matched.set(nth)?;

@@ -33,7 +33,7 @@ pub(in crate::exec) struct Repeated {
 
 impl Repeated {
     /// The rows for the values at these places of a tuple; else what to keep them by, if they are to be kept.
-    pub(super) fn find(
+    pub(in crate::exec) fn find(
         &mut self,
         outer: &[(usize, usize)],
         tuple: &[Value],
@@ -55,7 +55,7 @@ impl Repeated {
     }
 
     /// Keeps rows.
-    pub(super) fn keep(&mut self, key: Key, rows: &Arc<Rows>, charge: &mut Charge) -> SqlResult<()> {
+    pub(in crate::exec) fn keep(&mut self, key: Key, rows: &Arc<Rows>, charge: &mut Charge) -> SqlResult<()> {
         let bytes = rows.iter().map(|row| row_bytes(row)).sum::<usize>() + key.len() + ENTRY_BYTES;
         if self.bytes + bytes <= BYTES_MAX {
             charge.add(bytes)?;
@@ -67,7 +67,7 @@ impl Repeated {
 }
 
 /// Values as bytes.
-pub(super) type Key = Box<[u8]>;
+pub(in crate::exec) type Key = Box<[u8]>;
 
 /// None where there is a value that is not known again.
 fn key_of(outer: &[(usize, usize)], tuple: &[Value]) -> Option<Key> {

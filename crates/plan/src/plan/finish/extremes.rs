@@ -45,6 +45,7 @@ pub(in super::super) fn read_ends(block: &Block<'_, '_>, plan: &mut SelectPlan) 
         // Nothing is left to choose between, for whatever values.
         (source.access, source.counted) = (Access::full(), false);
         source.also.clear();
+        source.within.clear();
         source.offers.clear();
     }
 }

@@ -33,7 +33,10 @@ struct Wanted {
 pub(super) fn jump(plan: &mut SelectPlan) {
     let [step] = plan.steps.as_slice() else { return };
     let Source::Table(source) = &step.source else { return };
-    let plain = source.locking.is_none() && source.also.is_empty() && plan.extremes.is_empty();
+    let plain = source.locking.is_none()
+        && source.also.is_empty()
+        && source.within.is_empty()
+        && plan.extremes.is_empty();
     if !plain || !plan.windows.is_empty() {
         return;
     }

@@ -12,9 +12,13 @@ const FEW: f64 = 100.0;
 /// Notes what was weighed for a table, and drops what is only needed to make the plan.
 pub(super) fn note(source: &mut TableSource) {
     let offers = std::mem::take(&mut source.offers);
-    if !source.also.is_empty() {
-        let most = source.rows * OFF + FEW;
-        let ways = [&source.access].into_iter().chain(&source.also).cloned();
+    if !source.also.is_empty() || !source.within.is_empty() {
+        let most = match source.within.is_empty() {
+            true => source.rows * OFF + FEW,
+            // Each finds many, and together they find few.
+            false => source.table_rows / OFF + FEW,
+        };
+        let ways = [&source.access].into_iter().chain(&source.also).chain(&source.within).cloned();
         source.costed = ways.map(|access| Costed { access, rows: 0.0..=most }).collect();
         return;
     }

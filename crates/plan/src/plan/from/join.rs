@@ -6,6 +6,7 @@ use turnstile_values::error::{SqlError, SqlResult};
 
 use super::super::alternatives;
 use super::super::block::Block;
+use super::super::query::Partners;
 use super::{Joined, On, Pending, PendingKind, table_ref};
 
 pub(super) fn join(block: &mut Block<'_, '_>, join: &Join) -> SqlResult<Joined> {
@@ -73,12 +74,12 @@ pub(super) fn outer(kept: Joined, optional: Joined, mut on: Vec<On>) -> Joined {
     let pending = match (tables.len(), tables.pop()) {
         (1, Some(one)) if !one.left_join => {
             on.extend(optional.conditions);
-            Pending { kind: one.kind, left_join: true, on }
+            Pending { kind: one.kind, left_join: true, partners: Partners::All, on }
         }
         (_, last) => {
             tables.extend(last);
             let kind = PendingKind::Group { members: tables, conditions: optional.conditions };
-            Pending { kind, left_join: true, on }
+            Pending { kind, left_join: true, partners: Partners::All, on }
         }
     };
     let mut all = kept;

@@ -13,10 +13,17 @@ pub struct TableSource {
     pub table: Arc<Table>,
     /// Which rows.
     pub access: Access,
+    /// What is asked of entries of the key before their rows are fetched or locked.
+    pub pushed: Option<Box<Pushed>>,
+    /// Conditions may be tested on entries.
+    pub may_push: bool,
     /// Of entries with the same first parts of the key only some are read.
     pub loose: Option<Loose>,
     /// More rows, each by a key of its own (`a = 1 OR b = 2`): one that was met already is left out.
     pub also: Vec<Access>,
+    /// Other keys that find each of the rows, too (`a = 1 AND b = 2`): one that they do not find is left out
+    /// before it is fetched.
+    pub within: Vec<Access>,
     /// Columns wanted, ascending.
     pub needed: Vec<usize>,
     /// The place behind the columns gets the key of the row, which no column tells.
@@ -47,6 +54,21 @@ pub struct TableSource {
     pub passing: Option<f64>,
 }
 
+/// Conditions over what an entry of a key tells. They are tested again on the row.
+#[derive(Debug)]
+pub struct Pushed {
+    /// The conditions.
+    pub conditions: Vec<Expr>,
+    /// Tuple position of the table's first column.
+    pub base: usize,
+    /// Columns of the table that they read, ascending.
+    pub columns: Vec<usize>,
+    /// Places of other tables, and around, that they read.
+    pub others: Vec<usize>,
+    /// Positions in a tuple that has all of these.
+    pub width: usize,
+}
+
 /// A key is read from group to group: entries that are equal in its first parts are a group, of which one is
 /// read, or those where the part behind has its smallest and its largest value.
 #[derive(Debug, Clone, Copy)]
@@ -74,8 +96,11 @@ impl TableSource {
         TableSource {
             table: of.table.clone(),
             access,
+            pushed: None,
+            may_push: false,
             loose: None,
             also: Vec::new(),
+            within: Vec::new(),
             needed,
             numbers: false,
             covering,
@@ -115,6 +140,8 @@ pub struct Candidate {
     pub access: Access,
     /// Those of other keys, where each finds some of the rows.
     pub also: Vec<Access>,
+    /// Those of other keys, where each finds all of them, and more.
+    pub within: Vec<Access>,
     /// Rows that it finds.
     pub rows: f64,
     /// What it costs: rows to look at.
@@ -149,6 +176,14 @@ impl Access {
     /// The whole table.
     pub fn full() -> Access {
         Access { key: None, ranges: vec![KeyRange::default()], reverse: false, unique: false }
+    }
+
+    /// Its entries have given values in all parts of the key.
+    pub fn is_of_values(&self, table: &Table) -> bool {
+        let Some(key) = self.key else { return false };
+        let parts = &table.keys()[key].parts;
+        let whole = |range: &KeyRange| range.equal.len() == parts.len();
+        self.ranges.iter().all(whole) && parts.iter().all(|part| part.prefix.is_none())
     }
 
     /// It reads a whole tree.

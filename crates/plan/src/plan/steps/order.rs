@@ -17,7 +17,7 @@ use super::super::access::{self, Choice};
 use super::super::facts::{Bound, Fact};
 use super::super::from::PendingKind;
 use super::super::hints;
-use super::super::query::{Access, CommonRows, KeyRange};
+use super::super::query::{Access, CommonRows, KeyRange, Partners};
 use super::part::Part;
 use super::selectivity::{Known, selectivity};
 use super::{Condition, StepPlanner, hash};
@@ -45,6 +45,15 @@ const UNKNOWN: f64 = 1000.0;
 
 /// Rows of a table of the server's own.
 const VIRTUAL: f64 = 500.0;
+
+/// Finding the first of several rows by a key.
+const FIRST: f64 = 2.5;
+
+/// Looks for one partner by a key that cost so many times what hashing costs may still be cheaper.
+const SELDOM: f64 = 4.0;
+
+/// At most this share of rows is taken to have a partner, where those that have none are wanted.
+const FOUND_MAX: f64 = 0.9;
 
 /// Stands for tables that are read later than any of these.
 const NEVER: u64 = 1 << 63;
@@ -259,7 +268,9 @@ impl<'w, 'b, 'a, 'p> Weights<'w, 'b, 'a, 'p> {
         let cost = |way: Way| way.once + way.each * before.rows;
         let looked_up = cost(reach.looked_up);
         let hashed = reach.hashed.map(cost).filter(|hashed| *hashed < looked_up);
-        let rows = if self.parts[nth].part.left_join { reach.rows.max(1.0) } else { reach.rows };
+        let part = &self.parts[nth].part;
+        let outer = part.left_join && part.partners == Partners::All;
+        let rows = if outer { reach.rows.max(1.0) } else { reach.rows };
         let rows = (before.rows * rows).max(1.0);
         let mut placed = before.placed.clone();
         placed.push(Placed { part: nth, hashed: hashed.is_some(), rows: reach.rows });
@@ -339,19 +350,32 @@ impl<'w, 'b, 'a, 'p> Weights<'w, 'b, 'a, 'p> {
             .map(|offer| (used_columns(table, &offer.access), offer.rows / fixed.table_rows))
             .collect();
         counted.sort_by(|a, b| a.1.total_cmp(&b.1));
-        let rows = best.rows * self.passing(weighed, placed, &used_columns(table, &best.access), &counted);
+        let share = self.passing(weighed, placed, &used_columns(table, &best.access), &counted);
+        let rows = best.rows * share;
         if placed == 0 && self.first {
             return Reach { rows, looked_up: Way { once: best.cost, each: 0.0 }, hashed: None };
         }
+        let partners = weighed.part.partners;
+        // A look for a partner ends with the first.
+        let cost = if partners == Partners::All { best.cost } else { best.cost.min(FIRST / share) };
+        let rows = match partners {
+            Partners::All => rows,
+            Partners::First => rows.min(1.0),
+            Partners::None => 1.0 - rows.min(FOUND_MAX),
+        };
         let is_fixed = best.access.is_fixed();
         let alone = if is_fixed { best } else { &fixed.best };
         let looked_up = match is_fixed && !locks {
             true => Way { once: best.cost, each: best.rows * KEPT },
-            false => Way { once: 0.0, each: SEEK + best.cost },
+            false => Way { once: 0.0, each: SEEK + cost },
         };
         let may_hash = !locks && alone.access.is_fixed() && self.is_hashed(weighed, placed);
-        let hashed =
+        let mut hashed =
             may_hash.then_some(Way { once: alone.cost + alone.rows * KEEP, each: 1.0 + rows * KEPT });
+        if partners != Partners::All && !is_fixed {
+            // For values that come again nothing is looked for again, which nobody knows beforehand.
+            hashed = hashed.map(|way| Way { once: way.once * SELDOM, each: way.each * SELDOM });
+        }
         Reach { rows, looked_up, hashed }
     }
 

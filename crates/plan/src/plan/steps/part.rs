@@ -13,6 +13,7 @@ use turnstile_values::error::SqlResult;
 
 use super::super::block::Block;
 use super::super::from::{Pending, PendingKind};
+use super::super::query::Partners;
 use super::Condition;
 
 /// A source of a join that waits for its step.
@@ -23,8 +24,11 @@ pub(super) struct Part {
     pub members: Vec<Part>,
     /// Of a group: conditions among its members.
     pub within: Vec<Condition>,
-    /// Right side of an outer join.
+    /// Right side of an outer join, or a query that is asked whether it has a row: it has conditions of its
+    /// own.
     pub left_join: bool,
+    /// Which of its rows count.
+    pub partners: Partners,
     /// What makes a partner, of an outer join.
     pub on: Vec<Condition>,
     /// Its places in the tuple.
@@ -35,7 +39,7 @@ impl Part {
     /// Binds the conditions of a source, those within it first: of several faults the one that stands deeper
     /// is told.
     pub fn bind(block: &mut Block<'_, '_>, pending: Pending) -> SqlResult<Part> {
-        let Pending { kind, left_join, on } = pending;
+        let Pending { kind, left_join, partners, on } = pending;
         let (kind, members, conditions) = match kind {
             PendingKind::Group { members, conditions } => {
                 (PendingKind::Group { members: Vec::new(), conditions: Vec::new() }, members, conditions)
@@ -55,7 +59,7 @@ impl Part {
             | PendingKind::Virtual { nth, .. } => block.scope.table(*nth).places().collect(),
             PendingKind::Group { .. } => members.iter().flat_map(|member| member.places.clone()).collect(),
         };
-        Ok(Part { kind, members, within, left_join, on, places })
+        Ok(Part { kind, members, within, left_join, partners, on, places })
     }
 
     /// It reads what stands before it: it cannot be moved.
@@ -75,7 +79,8 @@ pub(super) fn simplify(mut parts: Vec<Part>, conditions: &mut Vec<Condition>) ->
             let places: HashSet<usize> = part.places.iter().copied().collect();
             conditions.iter().any(|one| one.filter.subqueries.is_empty() && needs(&one.filter.expr, &places))
         };
-        let Some(nth) = parts.iter().position(|part| part.left_join && needed(part)) else { break };
+        let outer = |part: &Part| part.left_join && part.partners == Partners::All;
+        let Some(nth) = parts.iter().position(|part| outer(part) && needed(part)) else { break };
         let mut part = parts.remove(nth);
         conditions.append(&mut part.on);
         if part.members.is_empty() {
@@ -95,7 +100,7 @@ pub(super) fn simplify(mut parts: Vec<Part>, conditions: &mut Vec<Condition>) ->
 }
 
 /// A condition is never true where all these places are NULL.
-fn needs(condition: &Expr, places: &HashSet<usize>) -> bool {
+pub(super) fn needs(condition: &Expr, places: &HashSet<usize>) -> bool {
     match condition {
         Expr::And(list) => list.iter().any(|one| needs(one, places)),
         Expr::Or(list) => list.iter().all(|one| needs(one, places)),

@@ -9,10 +9,10 @@ use turnstile_values::mixing::Traits;
 use super::super::block::Block;
 use super::super::from::{Pending, PendingKind};
 use super::super::inner::no_query;
-use super::super::query::{Filter, QueryPlan, SelectPlan, Subquery, SubqueryKind, placed_at};
+use super::super::query::{Filter, Partners, QueryPlan, SelectPlan, Subquery, SubqueryKind, placed_at};
 use super::super::scope::{ScopeColumn, ScopeTable, TableId};
 use super::super::seen::Seen;
-use super::{Condition, hash};
+use super::{Condition, asked, hash};
 
 /// Makes tables of the queries of IN that conditions ask for: those that read nothing around them, and give
 /// what can be hashed.
@@ -21,21 +21,26 @@ pub fn join_queries(
     mut tables: Vec<Pending>,
     conditions: &mut Vec<Condition>,
 ) -> SqlResult<Vec<Pending>> {
+    let plain = !block.context.changes;
     if tables.is_empty() {
         return Ok(tables);
     }
     let mut joined = Vec::new();
-    let mut nth = 0;
+    let (mut nth, mut any) = (0, false);
     while nth < conditions.len() {
-        match asked(block, &conditions[nth]) {
-            Some(query) => {
-                conditions.remove(nth);
-                tables.push(join(block, query, &mut joined)?);
-            }
-            None => nth += 1,
+        if let Some(query) = asked(block, conditions, nth) {
+            conditions.remove(nth);
+            tables.push(join(block, query, &mut joined)?);
+        } else if plain && let Some(query) = asked::asked(block, conditions, nth) {
+            conditions.remove(nth);
+            tables.extend(asked::join(block, query));
+        } else {
+            nth += 1;
+            continue;
         }
+        any = true;
     }
-    if !joined.is_empty() {
+    if any {
         // Whoever asks for the same query elsewhere gets one of its own.
         block.seen_subqueries = Seen::default();
     }
@@ -44,9 +49,10 @@ pub fn join_queries(
 }
 
 /// The query that a condition is nothing but a question to, if it can be joined.
-fn asked(block: &Block<'_, '_>, condition: &Condition) -> Option<usize> {
-    let Expr::Column(place) = &condition.filter.expr else { return None };
-    let nth = placed_at(&block.subqueries, *place)?;
+fn asked(block: &Block<'_, '_>, conditions: &[Condition], at: usize) -> Option<usize> {
+    let Expr::Column(place) = &conditions[at].filter.expr else { return None };
+    let nth = placed_at(&block.subqueries, *place)
+        .filter(|_| !asked::is_read_elsewhere(block, conditions, at, *place))?;
     let Subquery { kind: SubqueryKind::In { operand, negated: false }, plan, guards, .. } =
         &block.subqueries[nth]
     else {
@@ -105,5 +111,6 @@ fn join(block: &mut Block<'_, '_>, nth: usize, conditions: &mut Vec<Condition>) 
         conditions.push(Condition { filter: Filter { expr, subqueries: Vec::new() }, reads });
     }
     let plan = Box::new(QueryPlan::Select(select));
-    Ok(Pending { kind: PendingKind::Distinct { nth: at, plan }, left_join: false, on: Vec::new() })
+    let kind = PendingKind::Distinct { nth: at, plan };
+    Ok(Pending { kind, left_join: false, partners: Partners::All, on: Vec::new() })
 }

@@ -12,8 +12,8 @@ use crate::exec::measure::{Done, Measure, Part, name_of, name_of_query};
 use crate::expr::Expr;
 use crate::plan::change::{ChangePlan, InsertSource};
 use crate::plan::query::{
-    CommonBody, CommonPlan, CommonRows, Filter, GroupPlan, JoinStep, LimitPlan, OrderKey, QueryPlan,
-    SelectPlan, SetPlan, Source, TableSource, ValuesPlan,
+    CommonBody, CommonPlan, CommonRows, Filter, GroupPlan, JoinStep, LimitPlan, OrderKey, Partners,
+    QueryPlan, SelectPlan, SetPlan, Source, TableSource, ValuesPlan,
 };
 use crate::row_plan::{PlanKind, RowPlan};
 use crate::session::explain::access_of;
@@ -260,10 +260,18 @@ fn own_conditions(step: &JoinStep) -> usize {
 
 fn read_of(source: &TableSource, plan: &SelectPlan, alias: &str) -> Node {
     let (label, rows) = access_of(source, plan, alias);
+    let label = if source.pushed.is_some() { label + ", with index condition" } else { label };
     Node::new(label).rows(rows as f64)
 }
 
 fn name_of_join(step: &JoinStep) -> &'static str {
+    match (step.partners, step.hash.is_empty()) {
+        (Partners::First, true) => return "Nested loop semijoin",
+        (Partners::First, false) => return "Hash semijoin",
+        (Partners::None, true) => return "Nested loop antijoin",
+        (Partners::None, false) => return "Hash antijoin",
+        (Partners::All, _) => {}
+    }
     match (step.left_join, step.hash.is_empty()) {
         (false, true) => "Nested loop inner join",
         (true, true) => "Nested loop left join",

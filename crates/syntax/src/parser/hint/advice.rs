@@ -34,6 +34,7 @@ pub(super) const HEEDED: &[&str] = &[
     "NO_BNL",
     "NO_DERIVED_CONDITION_PUSHDOWN",
     "NO_HASH_JOIN",
+    "NO_ICP",
     "NO_INDEX",
     "NO_INDEX_MERGE",
     "NO_JOIN_INDEX",
@@ -49,7 +50,7 @@ pub(super) fn is_of_keys(name: &str) -> bool {
 
 /// What is about one table, and may name keys of it.
 fn has_keys(name: &str) -> bool {
-    is_of_keys(name) || name.ends_with("INDEX_MERGE")
+    is_of_keys(name) || name.ends_with("INDEX_MERGE") || name == "NO_ICP"
 }
 
 /// The hints of a block whose tables have not been read yet.
@@ -271,6 +272,10 @@ fn meaning(hint: Written, number: u32) -> Option<Advice> {
         "INDEX_MERGE" => {
             words.truncate(1);
             WayAdvice::IndexMerge
+        }
+        "ICP" => {
+            words.truncate(1);
+            WayAdvice::Entries
         }
         "MERGE" => WayAdvice::Merge,
         "DERIVED_CONDITION_PUSHDOWN" => WayAdvice::Pushdown,
