@@ -43,10 +43,11 @@ pub const OPTIMIZER: &[Switch] = &[
     flag("engine_condition_pushdown", true),
     flag("index_condition_pushdown", true),
     flag("mrr", true),
-    flag("mrr_cost_based", true),
+    // Off it orders what `mrr` allows wherever it can be done.
+    done("mrr_cost_based"),
     // Tables without a key for a join are joined by hashing.
     flag("block_nested_loop", true),
-    flag("batched_key_access", false),
+    absent("batched_key_access"),
     // A sub-query that does not depend on the row is run once.
     done("materialization"),
     flag("semijoin", true),
@@ -61,7 +62,7 @@ pub const OPTIMIZER: &[Switch] = &[
     flag("skip_scan", true),
     // MySQL knows it and heeds block_nested_loop instead.
     flag("hash_join", true),
-    flag("subquery_to_derived", false),
+    absent("subquery_to_derived"),
     flag("prefer_ordering_index", true),
     absent("hypergraph_optimizer"),
     flag("derived_condition_pushdown", true),

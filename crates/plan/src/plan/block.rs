@@ -106,11 +106,13 @@ pub struct Block<'a, 'p> {
     pub seen_aggregates: Seen<FunctionCall, Typed>,
     /// Its optimizer hints.
     pub hints: Vec<ast::Advice>,
-    /// Derived tables are merged into the block: it is no change's.
+    /// Derived tables can be merged into the block: it is no change's.
     pub merges: bool,
+    /// They are, and views, unless a hint says otherwise.
+    pub merges_unasked: bool,
     /// What it asks of the tables that it reads as a whole.
     pub wanted: Wanted,
-    /// Views are merged into the block.
+    /// Views can be merged into the block.
     pub merges_views: bool,
     /// What is read of FROM now is the optional side of an outer join.
     pub reads_optional: bool,
@@ -146,6 +148,7 @@ impl<'a, 'p> Block<'a, 'p> {
             inserted_base: None,
             hints: Vec::new(),
             merges: false,
+            merges_unasked: false,
             merges_views: false,
             wanted: Wanted::default(),
             reads_optional: false,

@@ -363,7 +363,7 @@ fn read_tables<'a>(
 ) -> SqlResult<(Block<'a, 'a>, from::Joined)> {
     let mut block = Block::new(context, None);
     block.hints = rows.hints.to_vec();
-    block.merges_views = true;
+    (block.merges_views, block.merges_unasked) = (true, true);
     block.changes_one_table = matches!(rows.tables, [TableRef::Table(_)]);
     let joined = from::read(&mut block, rows.tables)?;
     Ok((block, joined))

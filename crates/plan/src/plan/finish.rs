@@ -216,7 +216,12 @@ fn use_order(
         return false;
     }
     if let Some(key) = source.access.key {
-        return match delivers(&table, key, &source.access.ranges, &order) {
+        let own = if source.forbidden_order.contains(&key) {
+            None
+        } else {
+            delivers(&table, key, &source.access.ranges, &order)
+        };
+        return match own {
             Some(reverse) => {
                 source.access.reverse = reverse;
                 true
@@ -229,7 +234,7 @@ fn use_order(
         let Some(reverse) = delivers(&table, key, &source.access.ranges, &order) else { continue };
         let readable = readable_columns(&table, key);
         let cheap = table.keys()[key].primary || needed.iter().all(|column| readable.contains(column));
-        if source.may_use(key) && (cheap || wanted.is_some()) {
+        if source.may_order(key) && (cheap || wanted.is_some()) {
             source.access =
                 Access { key: Some(key), ranges: vec![KeyRange::default()], reverse, unique: false };
             return true;
@@ -275,7 +280,7 @@ fn read_fewer(source: &mut TableSource, order: &[(usize, bool)], wanted: f64) ->
     let apart = source.table_rows / source.rows.max(1.0);
     let mut best: Option<(f64, Access)> = None;
     for key in 0..table.keys().len() {
-        if !source.may_use(key) {
+        if !source.may_order(key) {
             continue;
         }
         let offer = source.offers.iter().find(|offer| offer.access.key == Some(key));

@@ -232,7 +232,7 @@ fn table(block: &mut Block<'_, '_>, factor: &TableFactor) -> SqlResult<Joined> {
     block.scope.reserve(table.places().len());
     block.scope.add(table)?;
     let mut forbidden = hints(&found, factor)?;
-    forbidden.extend(block.forbidden_by_hints(alias, &found));
+    forbidden.extend(block.forbidden_by_hints(alias, &found, ast::KeyUse::Rows));
     Ok(single(block, PendingKind::Table { nth, table: found, forbidden }))
 }
 

@@ -3,7 +3,7 @@
 
 use turnstile_catalog::dictionary::Table;
 use turnstile_expr::expr::WarningLevel;
-use turnstile_syntax::ast::{Advice, OrderAdvice, Query, QueryBody, WayAdvice};
+use turnstile_syntax::ast::{Advice, KeyUse, OrderAdvice, Query, QueryBody, WayAdvice};
 use turnstile_values::error::SqlError;
 
 use super::block::Block;
@@ -50,12 +50,12 @@ impl Block<'_, '_> {
         if self.hints.is_empty() { None } else { way(&self.hints, wanted, alias) }
     }
 
-    /// The keys of a table that hints forbid. Keys that are not there are told of.
-    pub(super) fn forbidden_by_hints(&self, alias: &str, table: &Table) -> Vec<usize> {
+    /// The keys of a table that hints forbid for some use. Keys that are not there are told of.
+    pub(super) fn forbidden_by_hints(&self, alias: &str, table: &Table, for_use: KeyUse) -> Vec<usize> {
         let mut forbidden = Vec::new();
         for hint in &self.hints {
-            let Advice::Keys { table: meant, keys, only, name, place } = hint else { continue };
-            if **meant != *alias {
+            let Advice::Keys { table: meant, keys, only, serving, name, place } = hint else { continue };
+            if **meant != *alias || *serving != for_use {
                 continue;
             }
             let mut named = Vec::new();

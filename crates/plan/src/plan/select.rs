@@ -148,7 +148,8 @@ where
 {
     let mut block = Block::new(context, parent);
     // What ROLLUP takes out of a row could stand in it under several names.
-    block.merges_views = context.ways.merges_derived && !select.with_rollup;
+    block.merges_views = !select.with_rollup;
+    block.merges_unasked = context.ways.merges_derived;
     block.merges = block.merges_views && !context.changes;
     block.hints = select.hints.clone();
     block.joined_by = JoinedBy::of(context, select);

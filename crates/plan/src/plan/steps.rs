@@ -12,11 +12,12 @@ mod told;
 
 use std::collections::HashSet;
 
+use turnstile_catalog::dictionary::Table;
 use turnstile_catalog::variables::Merges;
 use turnstile_engine::{LockWait, RowLock};
 
 use turnstile_expr::expr::Expr;
-use turnstile_syntax::ast::{self, WayAdvice};
+use turnstile_syntax::ast::{self, KeyUse, WayAdvice};
 use turnstile_values::error::SqlResult;
 
 use super::access::{self, Choice};
@@ -323,6 +324,14 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
         }
     }
 
+    /// Keys of a table that hints forbid for some use.
+    fn forbidden(&self, id: TableId, table: &Table, for_use: KeyUse) -> Vec<usize> {
+        match self.block.hints.is_empty() {
+            true => Vec::new(),
+            false => self.block.forbidden_by_hints(&self.block.scope.table(id).alias, table, for_use),
+        }
+    }
+
     /// Whether rows of a table may be found by several keys.
     fn merges(&self, table: TableId) -> Merges {
         let alias = &self.block.scope.table(table).alias;
@@ -384,6 +393,8 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
                     covering: false,
                     locking: self.lock(nth),
                     forbidden,
+                    forbidden_groups: self.forbidden(nth, &table, KeyUse::Groups),
+                    forbidden_order: self.forbidden(nth, &table, KeyUse::Order),
                     table,
                 }))
             }

@@ -5,7 +5,7 @@ use super::Name;
 /// One hint.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Advice {
-    /// INDEX, JOIN_INDEX, NO_INDEX, NO_JOIN_INDEX
+    /// INDEX, JOIN_INDEX, GROUP_INDEX, ORDER_INDEX and their NO_ forms
     Keys {
         /// The table's alias.
         table: Name,
@@ -13,6 +13,8 @@ pub enum Advice {
         keys: Vec<Name>,
         /// Only these keys may be used; else they may not.
         only: bool,
+        /// What for.
+        serving: KeyUse,
         /// The hint's name.
         name: &'static str,
         /// The table and the block, as they are told of.
@@ -34,6 +36,17 @@ pub enum Advice {
         /// For these aliases; none means all.
         tables: Vec<Name>,
     },
+}
+
+/// What keys are used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum KeyUse {
+    /// INDEX, JOIN_INDEX: finding rows, and whatever else.
+    Rows,
+    /// GROUP_INDEX: reading from group to group.
+    Groups,
+    /// ORDER_INDEX: the order of rows.
+    Order,
 }
 
 /// What is said of the order of a join.

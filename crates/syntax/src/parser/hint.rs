@@ -40,20 +40,8 @@ pub enum Hint {
 
 /// Hints that advise the optimizer, and are not heeded. None of them changes what a statement returns or
 /// does, so they are accepted with a warning.
-const ADVICE: &[&str] = &[
-    "BKA",
-    "GROUP_INDEX",
-    "MRR",
-    "NO_BKA",
-    "NO_GROUP_INDEX",
-    "NO_MRR",
-    "NO_ORDER_INDEX",
-    "NO_RANGE_OPTIMIZATION",
-    "NO_SKIP_SCAN",
-    "ORDER_INDEX",
-    "SKIP_SCAN",
-    "SUBQUERY",
-];
+const ADVICE: &[&str] =
+    &["BKA", "MRR", "NO_BKA", "NO_MRR", "NO_RANGE_OPTIMIZATION", "NO_SKIP_SCAN", "SKIP_SCAN", "SUBQUERY"];
 
 /// A longer comment is not read.
 const COMMENT_BYTES_MAX: usize = 1 << 20;

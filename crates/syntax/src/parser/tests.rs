@@ -118,11 +118,11 @@ fn hints_are_read_as_far_as_they_are_right() {
         parsed.aside.map(|aside| aside.hints).unwrap_or_default()
     };
     assert_eq!(
-        hints("SELECT /*+ MAX_EXECUTION_TIME(5) set_var(sort_buffer_size = 1M) GROUP_INDEX(t a, b) */ 1"),
+        hints("SELECT /*+ MAX_EXECUTION_TIME(5) set_var(sort_buffer_size = 1M) MRR(t a, b) */ 1"),
         [
             Hint::MaxExecutionTime(5, true),
             Hint::SetVariable("sort_buffer_size".into(), "1M".into()),
-            Hint::Advice("GROUP_INDEX".into(), "t a, b".into()),
+            Hint::Advice("MRR".into(), "t a, b".into()),
         ]
     );
     let unresolved = |name: &str| Hint::Unresolved(name.into(), "INDEX".into());

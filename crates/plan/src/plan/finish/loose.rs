@@ -42,7 +42,8 @@ pub(super) fn jump(plan: &mut SelectPlan) {
     }
     let Some(wanted) = wanted(plan, step) else { return };
     let Some(tested) = tested(step) else { return };
-    let keys = (0..source.table.keys().len()).filter(|nth| source.may_use(*nth));
+    let keys = (0..source.table.keys().len())
+        .filter(|nth| source.may_use(*nth) && !source.forbidden_groups.contains(nth));
     let ways = keys.filter_map(|key| by_key(plan, source, key, &wanted, &tested));
     let Some((cost, found)) = ways.min_by(|a, b| a.0.total_cmp(&b.0)) else { return };
     if cost >= source.rows {

@@ -146,9 +146,8 @@ pub fn merge(
 ) -> SqlResult<Option<Joined>> {
     let is_view = wanted.reach == Reach::Nothing;
     let merges = if is_view { block.merges_views } else { block.merges };
-    let Some(select) =
-        block_of(wanted.query).filter(|_| block.takes(ast::WayAdvice::Merge, wanted.alias, merges) && merges)
-    else {
+    let asked = || block.takes(ast::WayAdvice::Merge, wanted.alias, block.merges_unasked);
+    let Some(select) = block_of(wanted.query).filter(|_| merges && asked()) else {
         return Ok(None);
     };
     let known = block.scope.tables.len() + block.scope.behind.len();
@@ -232,6 +231,7 @@ fn bind(
     inner.hints = select.hints.clone();
     inner.scope.is_spliced = true;
     (inner.merges, inner.merges_views) = (block.merges, block.merges_views);
+    inner.merges_unasked = block.merges_unasked;
     inner.joined_by = JoinedBy::of(context, select).with(&block.joined_by, &select.items, wanted.names);
     let Some(mut view) = select::view(&mut inner, (select, &wanted.query.order_by), block.reads_optional)?
     else {

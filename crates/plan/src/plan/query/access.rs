@@ -42,6 +42,10 @@ pub struct TableSource {
     pub table_rows: f64,
     /// Keys that hints forbid.
     pub forbidden: Vec<usize>,
+    /// Keys that hints forbid to take groups from.
+    pub forbidden_groups: Vec<usize>,
+    /// Keys that hints forbid to take an order from.
+    pub forbidden_order: Vec<usize>,
     /// What each key offered, while the plan is made.
     pub offers: Vec<Candidate>,
     /// What is asked again before the plan is run for other values: empty where these do not decide.
@@ -110,12 +114,19 @@ impl TableSource {
             counted: false,
             table_rows: of.table_rows,
             forbidden: Vec::new(),
+            forbidden_groups: Vec::new(),
+            forbidden_order: Vec::new(),
             offers: Vec::new(),
             costed: Vec::new(),
             wanted: None,
             told: Vec::new(),
             passing: None,
         }
+    }
+
+    /// Whether an order may be taken from a key.
+    pub fn may_order(&self, key: usize) -> bool {
+        self.may_use(key) && !self.forbidden_order.contains(&key)
     }
 
     /// Whether a key may be used: an invisible one, and one that hints forbid, may not.

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::Hint;
-use crate::ast::{Advice, Name, OrderAdvice, TableFactor, TableName, TableRef, WayAdvice};
+use crate::ast::{Advice, KeyUse, Name, OrderAdvice, TableFactor, TableName, TableRef, WayAdvice};
 
 /// A hint as written: its name, and its arguments with the blocks they name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +22,7 @@ const HINTS_MAX: usize = 1000;
 pub(super) const HEEDED: &[&str] = &[
     "BNL",
     "DERIVED_CONDITION_PUSHDOWN",
+    "GROUP_INDEX",
     "HASH_JOIN",
     "INDEX",
     "INDEX_MERGE",
@@ -33,13 +34,16 @@ pub(super) const HEEDED: &[&str] = &[
     "MERGE",
     "NO_BNL",
     "NO_DERIVED_CONDITION_PUSHDOWN",
+    "NO_GROUP_INDEX",
     "NO_HASH_JOIN",
     "NO_ICP",
     "NO_INDEX",
     "NO_INDEX_MERGE",
     "NO_JOIN_INDEX",
     "NO_MERGE",
+    "NO_ORDER_INDEX",
     "NO_SEMIJOIN",
+    "ORDER_INDEX",
     "SEMIJOIN",
 ];
 
@@ -248,14 +252,19 @@ fn meaning(hint: Written, number: u32) -> Option<Advice> {
     let order = |order: OrderAdvice, words: Vec<Name>| Some(Advice::Order { order, tables: words });
     let mut words: Vec<Name> = hint.words.into_iter().map(|(word, _)| word).collect();
     let way = match hint.name.strip_prefix("NO_").unwrap_or(hint.name) {
-        "INDEX" | "JOIN_INDEX" => {
+        what @ ("INDEX" | "JOIN_INDEX" | "GROUP_INDEX" | "ORDER_INDEX") => {
             if words.is_empty() || on && words.len() == 1 {
                 // Any key may be used.
                 return None;
             }
             let table = words.remove(0);
             let place = place_of(&table, number).into();
-            return Some(Advice::Keys { table, keys: words, only: on, name: hint.name, place });
+            let serving = match what {
+                "GROUP_INDEX" => KeyUse::Groups,
+                "ORDER_INDEX" => KeyUse::Order,
+                _ => KeyUse::Rows,
+            };
+            return Some(Advice::Keys { table, keys: words, only: on, serving, name: hint.name, place });
         }
         "JOIN_FIXED_ORDER" => return order(OrderAdvice::Fixed, words),
         "JOIN_ORDER" => return order(OrderAdvice::Relative, words),
