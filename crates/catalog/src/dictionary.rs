@@ -30,7 +30,7 @@ use crate::mdl::MetadataLock;
 use crate::rank;
 use turnstile_engine::yield_now::Slice;
 use turnstile_values::collation::Collation;
-use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::error::{ErrorKind, SqlError, SqlResult};
 
 pub mod check;
 pub mod encoding;
@@ -402,8 +402,23 @@ pub async fn read_rows(engine: &Arc<Engine>) -> SqlResult<Vec<(u8, Vec<u8>, Vec<
     Ok(found)
 }
 
-/// Writes rows (None deletes one), all or nothing; durable when it returns.
+/// Times that rows are written anew after a deadlock, in which whoever else writes went on.
+const ATTEMPTS_MAX: usize = 100;
+
+/// Writes rows (None deletes one), all or nothing; durable when it returns. Two writers that find no row of
+/// theirs hold the gap that both insert into (a definition, and the statistics of another table): the victim
+/// begins again.
 pub async fn write_rows(engine: &Arc<Engine>, changes: &[(Vec<u8>, Option<Vec<u8>>)]) -> SqlResult<TxnId> {
+    for _ in 1..ATTEMPTS_MAX {
+        match try_write_rows(engine, changes).await {
+            Err(error) if error.kind() == ErrorKind::Deadlock => {}
+            done => return done,
+        }
+    }
+    try_write_rows(engine, changes).await
+}
+
+async fn try_write_rows(engine: &Arc<Engine>, changes: &[(Vec<u8>, Option<Vec<u8>>)]) -> SqlResult<TxnId> {
     let mut txn = begin(engine);
     let (table, mut slice) = (rows(), Slice::default());
     for (key, row) in changes {

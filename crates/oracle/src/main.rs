@@ -22,6 +22,7 @@ usage: oracle record mysql://USER@HOST:PORT FILE...       writes the answers of 
        oracle compare BINARY|URL mysql://USER@HOST:PORT [N] [SEED]   N random statements at both
        oracle schema SEED                                  the tables of a seed
        oracle logic BINARY|URL [N] [SEED]        N random statements checked against each other
+       oracle rules BINARY|URL [N] [SEED]        N random queries with every rule of the optimizer on, each off, all off
 ";
 
 fn main() -> ExitCode {
@@ -32,7 +33,7 @@ fn main() -> ExitCode {
         ["replay", server, rest @ ..] => replay(server, rest),
         ["compare", server, other, rest @ ..] => at_random(server, Some(other), rest, &words),
         ["schema", seed] => schema(seed),
-        ["logic", server, rest @ ..] => at_random(server, None, rest, &words),
+        ["logic" | "rules", server, rest @ ..] => at_random(server, None, rest, &words),
         _ => {
             eprint!("{USAGE}");
             return ExitCode::from(2);
@@ -153,6 +154,7 @@ fn at_random(server: &str, other: Option<&str>, rest: &[&str], words: &[&str]) -
     while outcome.statements < count {
         match &mut pair {
             Some(pair) => pair.seed(seed, &mut outcome)?,
+            None if words.first() == Some(&"rules") => random::rules::seed(&mut client, seed, &mut outcome)?,
             None => random::logic::seed(&mut client, seed, &mut outcome)?,
         }
         outcome.differences[shown..].iter().for_each(|text| println!("{text}"));
@@ -176,5 +178,9 @@ fn at_random(server: &str, other: Option<&str>, rest: &[&str], words: &[&str]) -
         outcome.unsorted,
         outcome.differences.len()
     );
+    if !outcome.plans.is_empty() {
+        let told: Vec<String> = outcome.plans.iter().map(|(told, count)| format!("{count} {told}")).collect();
+        println!("plans: {}", told.join(", "));
+    }
     Ok(outcome.differences.is_empty())
 }

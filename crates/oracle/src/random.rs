@@ -12,6 +12,7 @@ pub mod logic;
 mod mixed;
 mod query;
 mod rare;
+pub mod rules;
 mod schema;
 mod with;
 

@@ -74,54 +74,57 @@ impl Txn {
         scan: &mut Scan,
         accept: &mut (dyn FnMut(&[u8]) -> bool + Send),
     ) -> Result<Option<(Vec<u8>, Vec<u8>)>> {
-        self.scan_locked_of(scan, &mut |_, _| true, accept).await
+        scan.locked_next_of(self, &mut |_, _| true, accept).await
     }
+}
 
+impl Scan {
     /// The same, but of a secondary tree only rows are locked whose entry `wanted` accepts. The entry itself
     /// stays locked as any other: under REPEATABLE READ no row may come to be in the range. It must not be
     /// asked where the range is one value of a unique index.
-    pub async fn scan_locked_of(
+    pub async fn locked_next_of(
         &mut self,
-        scan: &mut Scan,
+        txn: &mut Txn,
         wanted: Wanted<'_>,
         accept: &mut (dyn FnMut(&[u8]) -> bool + Send),
     ) -> Result<Option<(Vec<u8>, Vec<u8>)>> {
+        let scan = self;
         let (lock, wait) = match scan.spec.mode {
             Read::Locking { lock, wait } => (lock, wait),
             Read::Consistent => (RowLock::Shared, LockWait::Wait),
         };
-        let kind = if self.locks_gaps() { LockKind::NextKey } else { LockKind::Record };
+        let kind = if txn.locks_gaps() { LockKind::NextKey } else { LockKind::Record };
         let claim = Claim { lock, wait, kind };
         let index = scan.index()?;
-        let tree = paged!(self, self.kernel.tree(index))?;
+        let tree = paged!(txn, txn.kernel.tree(index))?;
         while !scan.done {
-            self.options.interrupt.check()?;
-            self.count_locks()?;
-            admitted!(self, 1);
-            match paged!(self, try_next(self, &tree, scan, claim))? {
+            txn.options.interrupt.check()?;
+            txn.count_locks()?;
+            admitted!(txn, 1);
+            match paged!(txn, try_next(txn, &tree, scan, claim))? {
                 Found::End => scan.done = true,
                 Found::Skipped => {}
                 // Nobody waits for an entry that is not wanted and would be given back.
                 Found::Taken { key, pk_len: Some(pk) }
-                    if !self.locks_gaps() && !wanted(&key, end_of(&key, pk)) =>
+                    if !txn.locks_gaps() && !wanted(&key, end_of(&key, pk)) =>
                 {
                     scan.set_last(&key);
                 }
                 Found::Taken { key, pk_len } => {
-                    if pass_over_taken(self, scan, &key, pk_len, claim, accept).await? {
+                    if pass_over_taken(txn, scan, &key, pk_len, claim, accept).await? {
                         scan.set_last(&key);
                     }
                 }
                 Found::Key { key, pk_len: Some(pk), grant, .. } if !wanted(&key, end_of(&key, pk)) => {
                     scan.set_last(&key);
-                    release_if_unwanted(self, index, &key, lock, grant);
+                    release_if_unwanted(txn, index, &key, lock, grant);
                 }
                 Found::Key { key, pk_len, live, grant } => {
                     scan.set_last(&key);
                     scan.met = false;
                     let row = match pk_len {
-                        None => claimed_row(self, scan, &tree, &key, live, accept).await?,
-                        Some(pk_len) => claimed_entry(self, scan, &key, pk_len, claim, accept).await?,
+                        None => claimed_row(txn, scan, &tree, &key, live, accept).await?,
+                        Some(pk_len) => claimed_entry(txn, scan, &key, pk_len, claim, accept).await?,
                     };
                     if scan.one_value {
                         scan.one_value_ends();
@@ -129,7 +132,7 @@ impl Txn {
                     if row.is_some() {
                         return Ok(row);
                     }
-                    release_if_unwanted(self, index, &key, lock, grant);
+                    release_if_unwanted(txn, index, &key, lock, grant);
                 }
             }
         }

@@ -331,7 +331,7 @@ impl<'p> TableScan<'p> {
         let (source, table, asked) = (self.source, &self.table, &mut self.asked);
         let mut entry = |entry: &[u8], _: &[u8]| is_wanted(source, table, entry, asked, context);
         let mut wanted = |row: &[u8]| RowView::new(&layout, row).is_ok_and(|view| accept(&view));
-        let next = txn.scan_locked_of(scan, &mut entry, &mut wanted).await?;
+        let next = scan.locked_next_of(txn, &mut entry, &mut wanted).await?;
         let Some((pk, row)) = next else { return Ok(false) };
         if let Some(met) = &mut self.met
             && !met.is_new(&pk)?

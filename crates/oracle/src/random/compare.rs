@@ -1,5 +1,7 @@
 //! The same random statements at two servers: rows, counts and errors must agree.
 
+use std::collections::BTreeMap;
+
 use turnstile_lab::client::{Client, ClientError, Target};
 use turnstile_lab::reply::Reply;
 use turnstile_sys::rng::Rng;
@@ -47,6 +49,8 @@ pub struct Outcome {
     pub digits: u64,
     /// Those of which LIMIT takes some by the order of documents, which the second server does not sort.
     pub unsorted: u64,
+    /// Of queries whose plans are looked at: how many plans say so in EXPLAIN.
+    pub plans: BTreeMap<&'static str, u64>,
     /// Differences, as text.
     pub differences: Vec<String>,
     /// Columns that differ where the rows do not.

@@ -21,8 +21,8 @@ use crate::expression_text::expression_text;
 use crate::plan::change::InsertSource;
 use crate::plan::parameters::{Parameters, actual};
 use crate::plan::query::{
-    CommonBody, CommonPlan, CommonRows, GroupPlan, JoinStep, Partners, QueryPlan, SelectPlan, Source, Subquery,
-    SubqueryKind, TableSource,
+    CommonBody, CommonPlan, CommonRows, GroupPlan, JoinStep, Partners, QueryPlan, SelectPlan, Source,
+    Subquery, SubqueryKind, TableSource,
 };
 use crate::reads_lock::ReadsLock;
 use crate::row_plan::{PlanKind, RowPlan};

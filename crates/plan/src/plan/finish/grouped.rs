@@ -114,7 +114,8 @@ fn best(plan: &SelectPlan, used: &BTreeSet<usize>, context: &PlanContext<'_>) ->
             Access { key: Some(key), ranges: vec![KeyRange::default()], reverse: false, unique: false };
         Reading::by(&source.table, base, access)
     };
-    for key in (0..source.table.keys().len()).filter(|key| source.may_use(*key)) {
+    let may = |key: &usize| source.may_use(*key) && !source.forbidden_groups.contains(key);
+    for key in (0..source.table.keys().len()).filter(may) {
         let readable = readable_columns(&source.table, key);
         let covers = needed.iter().all(|column| readable.contains(column));
         let reading = whole(key);
