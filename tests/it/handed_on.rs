@@ -101,6 +101,8 @@ fn orders_are_what_was_sold_with_rollbacks_among_them() {
         duration: Duration::from_secs(2),
         until_sold_out: false,
         rate: None,
+        rtt: Duration::ZERO,
+        begins_again: false,
     };
     // Who is rolled back with others is told 1213, which the load counts as an error.
     clients::run(&load, &Arc::new(Live::default())).unwrap();

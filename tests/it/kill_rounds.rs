@@ -79,6 +79,8 @@ fn nothing_acknowledged_is_lost_in_twenty_kills() {
             duration: Duration::from_secs(60),
             until_sold_out: false,
             rate: None,
+            rtt: Duration::ZERO,
+            begins_again: false,
         };
         let shared = live.clone();
         let running = thread::spawn(move || clients::run(&load, &shared).map_err(|error| error.to_string()));

@@ -3,7 +3,8 @@
 //! Each connection sends its script's statements one after another, each as soon as the previous one is
 //! answered. In the *closed loop* it begins the script again at once; with a [`Load::rate`] transactions come
 //! due by the clock, whether or not earlier ones are answered ([`pace`]). A thread owns its share of the
-//! connections and an epoll instance ([`mod@drive`]).
+//! connections and an epoll instance ([`mod@drive`]). With a [`Load::rtt`] statements go out late, as over a
+//! network ([`delay`]).
 //!
 //! A wait is measured twice. *Latency* is the time from sending the first statement of a script (paced: from
 //! when it was due) to the answer of the last. *Passed* is how many transactions of others were acknowledged
@@ -11,6 +12,8 @@
 //! for 20 ms stops everybody's count; a server that leaves one connection behind does not.
 
 pub mod answer;
+pub mod connection;
+pub mod delay;
 pub mod drive;
 pub mod pace;
 pub mod steps;
@@ -23,11 +26,17 @@ use std::time::{Duration, Instant};
 use hdrhistogram::Histogram;
 
 use crate::client::{Client, ClientError, Target};
-use drive::{Connection, drive};
+use connection::Connection;
+use drive::drive;
 pub use steps::{Parameter, Steps};
 
 /// Makes the statements of a transaction: fills the steps for the given connection and turn.
 pub type Script = Arc<dyn Fn(usize, u64, &mut Steps) + Send + Sync>;
+
+/// The transaction was chosen to end a deadlock, or to follow one that was rolled back: it is undone.
+pub const DEADLOCK: u16 = 1213;
+/// A lock was not given in time: the statement is undone, its transaction is not.
+pub const LOCK_WAIT_TIMEOUT: u16 = 1205;
 
 /// What to run.
 #[derive(Clone)]
@@ -51,18 +60,30 @@ pub struct Load {
     /// Transactions a second that come due, over all connections; None: a connection begins its next one as
     /// soon as it can.
     pub rate: Option<f64>,
+    /// Every statement goes out so much later than it could: a network's round trip.
+    pub rtt: Duration,
+    /// [`DEADLOCK`] and [`LOCK_WAIT_TIMEOUT`] are counted and no errors: the transaction begins again, as
+    /// clients are told to do, behind a ROLLBACK where the server has not done that. Its latency counts from
+    /// its first beginning. After the end it does not begin again.
+    pub begins_again: bool,
 }
 
 /// Counters that a progress line reads while the load runs, and the switch that ends it early.
 #[derive(Debug, Default)]
 pub struct Live {
-    /// Transactions acknowledged, every statement of them without an error.
+    /// Transactions acknowledged, every statement of them without an error, those withdrawn left out.
     pub transactions: AtomicU64,
     /// Rows acknowledged as affected, summed over all statements of those transactions.
     pub affected: AtomicU64,
     /// Rows that came in results.
     pub rows: AtomicU64,
-    /// Error packets.
+    /// Transactions that their script ended without an effect ([`Steps::withdraw`]).
+    pub withdrawn: AtomicU64,
+    /// Answers [`DEADLOCK`] to transactions that begin again.
+    pub deadlocks: AtomicU64,
+    /// Answers [`LOCK_WAIT_TIMEOUT`] to transactions that begin again.
+    pub timeouts: AtomicU64,
+    /// Error packets that are none of those.
     pub errors: AtomicU64,
     /// Connections that broke, or never came back.
     pub broken: AtomicU64,
@@ -85,7 +106,15 @@ pub struct Outcome {
     pub affected: u64,
     /// Rows that came in results.
     pub rows: u64,
-    /// Error packets.
+    /// Transactions that their script ended without an effect; they are not among the others.
+    pub withdrawn: u64,
+    /// Answers [`DEADLOCK`] to transactions that begin again.
+    pub deadlocks: u64,
+    /// Answers [`LOCK_WAIT_TIMEOUT`] to transactions that begin again.
+    pub timeouts: u64,
+    /// Transactions whose last statement went out and was never answered: they may have been applied.
+    pub in_doubt: u64,
+    /// Error packets that are none of those.
     pub errors: u64,
     /// The first error's text.
     pub first_error: Option<String>,
@@ -165,7 +194,7 @@ impl Clients {
             })
             .collect();
         let (mut latency_us, mut phases, mut overtaken) = (new_histogram(), Vec::new(), new_histogram());
-        let (mut turns, mut unsent, mut first_error) = (Vec::new(), 0, None);
+        let (mut turns, mut unsent, mut in_doubt, mut first_error) = (Vec::new(), 0, 0, None);
         for driver in drivers {
             let share = driver.join().map_err(|_| ClientError::Protocol("a driver thread failed"))??;
             for (phase, latency) in share.phases.iter().enumerate() {
@@ -178,6 +207,7 @@ impl Clients {
             overtaken.add(&share.overtaken).map_err(|_| ClientError::Protocol("histogram"))?;
             turns.extend(share.turns);
             unsent += share.unsent;
+            in_doubt += share.in_doubt;
             first_error = first_error.or(share.first_error);
         }
         Ok(Outcome {
@@ -185,6 +215,10 @@ impl Clients {
             transactions: live.transactions.load(Ordering::SeqCst),
             affected: live.affected.load(Ordering::SeqCst),
             rows: live.rows.load(Ordering::SeqCst),
+            withdrawn: live.withdrawn.load(Ordering::SeqCst),
+            deadlocks: live.deadlocks.load(Ordering::SeqCst),
+            timeouts: live.timeouts.load(Ordering::SeqCst),
+            in_doubt,
             errors: live.errors.load(Ordering::SeqCst),
             first_error,
             broken: live.broken.load(Ordering::SeqCst),

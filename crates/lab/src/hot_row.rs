@@ -128,5 +128,7 @@ pub fn load(target: &Target, variant: Variant, connections: usize, duration: Dur
         duration,
         until_sold_out: false,
         rate: None,
+        rtt: Duration::ZERO,
+        begins_again: false,
     }
 }

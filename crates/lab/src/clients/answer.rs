@@ -9,8 +9,8 @@ pub enum Answer {
     Done(u64),
     /// A result with so many rows; their values are not looked at.
     Rows(u64),
-    /// An error packet's text.
-    Failed(String),
+    /// An error packet's number and text.
+    Failed(u16, String),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +55,11 @@ impl Reader {
             let first = payload.first().copied().unwrap_or(0);
             let is_end = first == 0xfe && len < 9;
             let (state, answer) = match (self.state, first) {
-                (_, 0xff) => (State::Head, Some(Answer::Failed(server_error(payload).to_string()))),
+                (_, 0xff) => {
+                    let error = server_error(payload);
+                    let code = error.code().unwrap_or(0);
+                    (State::Head, Some(Answer::Failed(code, error.to_string())))
+                }
                 (State::Head, 0) => {
                     let affected = lenenc(payload, 1).map_or(0, |(affected, _)| affected);
                     (State::Head, Some(Answer::Done(affected)))
@@ -89,7 +93,8 @@ mod tests {
             wire.extend(packet(payload, 1));
         }
         wire.extend(packet(b"\xff\xbd\x04#40001Deadlock", 1));
-        let expected = [Answer::Done(3), Answer::Rows(2), Answer::Failed("error 1213: Deadlock".into())];
+        let failed = Answer::Failed(1213, "error 1213: Deadlock".into());
+        let expected = [Answer::Done(3), Answer::Rows(2), failed];
         for piece in 1..wire.len() {
             let mut reader = Reader::default();
             let mut answers = Vec::new();

@@ -15,6 +15,7 @@ pub struct Steps {
     bytes: Vec<u8>,
     ends: Vec<usize>,
     statements: Vec<u32>,
+    withdraws: bool,
 }
 
 impl Steps {
@@ -27,6 +28,17 @@ impl Steps {
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
+        self.withdraws = false;
+    }
+
+    /// Says that the transaction is to leave nothing behind: it is counted apart.
+    pub fn withdraw(&mut self) {
+        self.withdraws = true;
+    }
+
+    /// Whether the transaction is to leave nothing behind.
+    pub fn withdraws(&self) -> bool {
+        self.withdraws
     }
 
     /// Adds a statement as text.

@@ -221,6 +221,8 @@ fn load(contestant: &Contestant, mix: Mix, count: usize, objects: u64, duration:
         duration,
         until_sold_out: false,
         rate: None,
+        rtt: Duration::ZERO,
+        begins_again: false,
     }
 }
 

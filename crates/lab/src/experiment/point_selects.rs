@@ -73,6 +73,8 @@ pub fn select_beside(
         duration: beside.duration,
         until_sold_out: false,
         rate: None,
+        rtt: Duration::ZERO,
+        begins_again: false,
     };
     if !contestant.has_tables() {
         return Ok(Selected { cell: measure(contestant, &load, label)?, scans_done: 0, outside: None });

@@ -8,6 +8,7 @@
 
 use std::error::Error;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::json;
 
@@ -88,6 +89,8 @@ fn cell(
         duration: options.duration(3.0, 0.7),
         until_sold_out: false,
         rate: None,
+        rtt: Duration::ZERO,
+        begins_again: false,
     };
     let label = format!("{count} threads");
     if !contestant.has_tables() {

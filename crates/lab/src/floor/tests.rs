@@ -30,6 +30,8 @@ fn clients_get_ok_for_everything() {
         duration: Duration::from_millis(50),
         until_sold_out: false,
         rate: None,
+        rtt: Duration::ZERO,
+        begins_again: false,
     };
     let outcome = clients::run(&load, &Arc::new(Live::default())).unwrap();
     assert_eq!((outcome.errors, outcome.broken), (0, 0), "{:?}", outcome.first_error);
