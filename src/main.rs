@@ -13,13 +13,15 @@ usage: turnstile serve [OPTIONS]     run the server; options as mysqld spells th
            --seconds=N               seconds for each line of the table, 0 for none (3)
            --output=FILE             where the figures go; without it they are printed only
        turnstile bench NAME [OPTIONS]   an experiment: flash-sale, deadlock-switch, purge-lag, adaptive-hash, tickets, update-key,
-                                    beside-scans, watching; all: one after the other;
+                                    stock-order, deadlock-prone, beside-scans, watching; all: one after the other;
                                     curve: the picture of a result
            --target=[LABEL@[PID@]]mysql://USER[:PASSWORD]@HOST:PORT   a server to measure beside ours, in turn; repeat for more
            --floor                   and a server that answers OK to everything
            --own='LABEL OPTION ...'  a server of ours with these options in place of the default one; repeat to compare
            --no-own                  only the targets
            --connections=N,N,...  --seconds=N  --rounds=N  --rows=N  --rate=N  --quick
+           --rtt=TIME                of stock-order and deadlock-prone: statements go out so much later (250us, 1ms)
+           --rollbacks=N             of stock-order: per cent of the orders that end in ROLLBACK (0)
            --from=FILE               of curve: the result to draw; --output is the picture
            --output=FILE             the figures as JSON; of all: a folder
 ";

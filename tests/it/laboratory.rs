@@ -139,3 +139,34 @@ fn watching_looks_in_one_position_only_and_gives_an_interval() {
         assert_eq!(known.as_array().map(Vec::len), Some(3), "{summary}");
     }
 }
+
+#[test]
+fn stock_order_keeps_its_books_with_buyers_far_away_who_change_their_minds() {
+    let arguments = ["--floor", "--connections=8,64", "--rtt=1ms", "--rollbacks=20", "--rounds=2"];
+    let result = bench("stock-order", &arguments);
+    for buyers in [8, 64] {
+        let ours = [("connections", buyers.into()), ("server", "turnstile".into()), ("lost", 0.into())];
+        let cells = count(&result, &ours);
+        let switched = count(&result, &[&ours[..], &[("hot_row", "ON".into())]].concat());
+        // A server without the switch has one cell a round, one with it a pair.
+        assert_eq!(cells, if switched == 0 { 2 } else { 4 }, "{buyers} buyers");
+        assert_eq!(count(&result, &[("connections", buyers.into()), ("server", "floor".into())]), 2);
+    }
+    for cell in result["cells"].as_array().unwrap() {
+        assert!(cell["check"].is_null() && cell["in_doubt"] == 0, "{cell}");
+        assert!(cell["withdrawn"].as_u64() > Some(0), "somebody changed his mind: {cell}");
+        assert!(cell["p50_ms"].as_f64() > Some(3.9), "four round trips: {cell}");
+    }
+    assert_eq!(result["settings"]["rtt_us"], 1000);
+}
+
+#[test]
+fn deadlock_prone_commits_with_detection_and_without() {
+    let result = bench("deadlock-prone", &[]);
+    for position in ["ON", "OFF"] {
+        let members = [("detect", position.into()), ("lost", 0.into()), ("check", Value::Null)];
+        assert_eq!(count(&result, &members), 1, "{position}");
+    }
+    let detected = [("detect", "ON".into()), ("deadlocks", 0.into())];
+    assert_eq!(count(&result, &detected), 0, "sixteen clients and ten rows: there were cycles");
+}

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use crate::curve;
 use crate::experiment::{
-    adaptive_hash, beside_scans, deadlock_switch, flash_sale, purge_lag, tickets, update_key, watching,
+    adaptive_hash, beside_scans, deadlock_prone, deadlock_switch, flash_sale, purge_lag, stock_order,
+    tickets, update_key, watching,
 };
 use crate::options::Options;
 use crate::process::raise_descriptor_limit;
@@ -17,13 +18,18 @@ const ALL: &str = "all";
 const CURVE: &str = "curve";
 
 /// Name and one line about each experiment.
-pub const EXPERIMENTS: [(&str, &str); 10] = [
+pub const EXPERIMENTS: [(&str, &str); 12] = [
     ("flash-sale", "E1: one row, 8 to 4,096 buyers"),
     ("deadlock-switch", "E1, E2: deadlock detection on and off; a cycle planted among 4,000 waiters"),
     ("purge-lag", "E2: a hot row under an open snapshot, second by second"),
     ("adaptive-hash", "E3: dbSTRESS with the adaptive hash index on and off, 1 to 256 sessions"),
     ("tickets", "E4: scans and point selects under innodb_thread_concurrency=1"),
     ("update-key", "E5: updates of an indexed column, 1 to 64 threads"),
+    (
+        "stock-order",
+        "E6: a line in the log and one hot row, four statements an order; turnstile_hot_row off and on",
+    ),
+    ("deadlock-prone", "two of ten rows in random order, deadlock detection off and on"),
     ("beside-scans", "point selects beside four COUNT(*) scans, two workers"),
     ("watching", "E1 with every view read ten times a second, and without"),
     (CURVE, "draws the result --from as the picture --output (SVG)"),
@@ -63,6 +69,8 @@ pub fn run(name: &str, options: &Options) -> Result<(), Box<dyn Error>> {
         "adaptive-hash" => adaptive_hash::run(options),
         "tickets" => tickets::run(options),
         "update-key" => update_key::run(options),
+        "stock-order" => stock_order::run(options),
+        "deadlock-prone" => deadlock_prone::run(options),
         "beside-scans" => beside_scans::run(options),
         "watching" => watching::run(options),
         CURVE => curve::run(options),

@@ -39,12 +39,14 @@ pub struct Contestant {
 }
 
 /// Variables that a figure may depend on; written beside the results of every server.
-const SETTINGS: [&str; 17] = [
+const SETTINGS: [&str; 19] = [
     "version",
     "thread_handling",
     "thread_pool_size",
     "thread_pool_oversubscribe",
+    "turnstile_hot_row",
     "innodb_deadlock_detect",
+    "innodb_lock_wait_timeout",
     "innodb_thread_concurrency",
     "innodb_concurrency_tickets",
     "innodb_thread_sleep_delay",

@@ -107,6 +107,10 @@ impl Measurement {
                 "most": outcome.progress.most,
             },
             "rows": outcome.rows,
+            "withdrawn": outcome.withdrawn,
+            "deadlocks": outcome.deadlocks,
+            "lock_wait_timeouts": outcome.timeouts,
+            "in_doubt": outcome.in_doubt,
             "errors": outcome.errors,
             "broken": outcome.broken,
             "lost": self.lost,
@@ -217,8 +221,13 @@ impl<K: Copy + PartialEq> Measurements<K> {
 
     /// Acknowledged minus applied changes, summed over the rounds.
     pub fn lost(&self, contestant: usize, key: K) -> Option<i64> {
+        self.sum(contestant, key, |cell| cell.lost)
+    }
+
+    /// A count, summed over the rounds; None where a round does not know it.
+    pub fn sum(&self, contestant: usize, key: K, count: impl Fn(&Measurement) -> Option<i64>) -> Option<i64> {
         let cells = self.all.iter().filter(|(who, which, _)| *who == contestant && *which == key);
-        cells.map(|(.., cell)| cell.lost).sum()
+        cells.map(|(.., cell)| count(cell)).sum()
     }
 }
 
@@ -226,6 +235,13 @@ impl<K: Copy + PartialEq> Default for Measurements<K> {
     fn default() -> Self {
         Measurements::new()
     }
+}
+
+/// Acknowledged minus applied changes. `in_doubt` of them were asked for and never answered: applied or not,
+/// they are in order.
+pub fn lost(acknowledged: u64, in_doubt: u64, applied: i64) -> i64 {
+    let (least, most) = (acknowledged as i64, (acknowledged + in_doubt) as i64);
+    if applied < least { least - applied } else { (most - applied).min(0) }
 }
 
 /// The middle value; of two middle ones their mean.
@@ -241,7 +257,7 @@ pub fn median(mut values: Vec<f64>) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::median;
+    use super::{lost, median};
 
     #[test]
     fn the_median_is_the_middle() {
@@ -249,5 +265,12 @@ mod tests {
         assert_eq!(median(vec![3.0]), Some(3.0));
         assert_eq!(median(vec![9.0, 1.0, 4.0]), Some(4.0));
         assert_eq!(median(vec![9.0, 1.0, 4.0, 2.0]), Some(3.0));
+    }
+
+    #[test]
+    fn what_was_never_answered_may_be_there_or_not() {
+        assert_eq!((lost(100, 0, 100), lost(100, 0, 99), lost(100, 0, 101)), (0, 1, -1));
+        assert_eq!((lost(100, 3, 100), lost(100, 3, 103)), (0, 0));
+        assert_eq!((lost(100, 3, 99), lost(100, 3, 104)), (1, -1));
     }
 }

@@ -8,6 +8,9 @@ use serde_json::{Value, json};
 use crate::client::Target;
 use crate::secret::mask;
 
+/// Networks are faster, and a load that has ended is waited for no longer than a minute.
+const LONGEST_RTT: Duration = Duration::from_secs(1);
+
 /// What to run, and against whom. What is not said is left to the experiment.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -29,6 +32,10 @@ pub struct Options {
     pub rows: Option<u64>,
     /// Transactions a second of an open loop.
     pub rate: Option<f64>,
+    /// How much later than it could every statement goes out.
+    pub rtt: Duration,
+    /// Share of transactions that end in ROLLBACK, in per cent.
+    pub rollbacks: f64,
     /// Small numbers everywhere: shows that it works, not how fast.
     pub quick: bool,
     /// A file of results that is read, not made.
@@ -53,6 +60,8 @@ impl Options {
             rounds: None,
             rows: None,
             rate: None,
+            rtt: Duration::ZERO,
+            rollbacks: 0.0,
             quick: false,
             from: None,
             output: None,
@@ -101,6 +110,11 @@ impl Options {
             "--rounds" => self.rounds = Some(value.parse().ok().filter(|&rounds| rounds > 0)?),
             "--rows" => self.rows = Some(value.parse().ok().filter(|&rows| rows > 0)?),
             "--rate" => self.rate = Some(value.parse().ok().filter(|rate| (1.0..1e7).contains(rate))?),
+            "--rtt" => self.rtt = parse_time(value).filter(|&time| time <= LONGEST_RTT)?,
+            "--rollbacks" => {
+                let percent = value.strip_suffix('%').unwrap_or(value);
+                self.rollbacks = percent.parse().ok().filter(|percent| (0.0..100.0).contains(percent))?;
+            }
             "--from" if !value.is_empty() => self.from = Some(PathBuf::from(value)),
             "--output" if !value.is_empty() => self.output = Some(PathBuf::from(value)),
             _ => return None,
@@ -136,10 +150,30 @@ impl Options {
             "rounds": self.rounds,
             "rows": self.rows,
             "rate": self.rate,
+            "rtt_us": self.rtt.as_micros() as u64,
+            "rollbacks_percent": self.rollbacks,
             "floor": self.floor,
             "quick": self.quick,
         })
     }
+}
+
+/// A time with its unit: `us`, `ms` or `s`; 0 needs none.
+fn parse_time(text: &str) -> Option<Duration> {
+    if text == "0" {
+        return Some(Duration::ZERO);
+    }
+    let unit_at = text.find(|letter: char| letter.is_ascii_alphabetic())?;
+    let (number, unit) = text.split_at(unit_at);
+    let seconds = match unit {
+        "us" => 1e-6,
+        "ms" => 1e-3,
+        "s" => 1.0,
+        _ => return None,
+    };
+    // Digits and a point: no sign, no exponent.
+    let is_plain = number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    Duration::try_from_secs_f64(number.parse::<f64>().ok().filter(|_| is_plain)? * seconds).ok()
 }
 
 /// What is not understood of a target may be a password.
