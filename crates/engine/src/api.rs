@@ -11,7 +11,7 @@ use crate::ids::{IndexId, TableId};
 use crate::interrupt::Interrupt;
 pub use crate::isolation::Isolation;
 use crate::session_status::SessionStatus;
-pub use crate::settings::{HotRow, Settings};
+pub use crate::settings::{HotRow, QueueRules, Settings};
 
 /// The index whose rows belong to the data dictionary of the layer above. It always exists.
 pub const DICTIONARY_INDEX: IndexId = IndexId(1);

@@ -23,6 +23,9 @@ pub enum Error {
     /// A lock was not granted in time.
     #[error("lock wait timeout exceeded; try restarting transaction")]
     LockWaitTimeout,
+    /// As many wait for the row as may.
+    #[error("the row's lock wait queue is full; try restarting transaction")]
+    LockQueueFull,
     /// A lock is taken and the request was not to wait.
     #[error("lock could not be acquired immediately and NOWAIT is set")]
     NoWait,

@@ -8,6 +8,7 @@ mod inherit;
 mod mode;
 mod name;
 mod owner;
+mod precedence;
 mod queue;
 mod shard;
 mod snapshot;

@@ -1,7 +1,8 @@
 //! What can be changed while the engine runs.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::time::Duration;
 
 /// Settings that can be changed while the engine runs, under the names MySQL users know.
 #[derive(Debug)]
@@ -34,6 +35,16 @@ pub struct Settings {
     pub commit_concurrency: AtomicU64,
     /// Hand-on of hot rows before commit.
     pub hot_row: Arc<HotRow>,
+    /// Queues for locks.
+    pub queues: QueueRules,
+}
+
+impl Settings {
+    /// After how long a wait for a lock looks whether it gives way: while nobody searches for deadlocks.
+    pub fn blind_wait(&self) -> Option<Duration> {
+        let every = self.queues.blind_wait_ms.load(Ordering::Relaxed);
+        (every > 0 && !self.deadlock_detect.load(Ordering::Relaxed)).then(|| Duration::from_millis(every))
+    }
 }
 
 impl Default for Settings {
@@ -52,6 +63,7 @@ impl Default for Settings {
             adaptive_max_sleep_delay_us: AtomicU64::new(150_000),
             commit_concurrency: AtomicU64::new(0),
             hot_row: Arc::default(),
+            queues: QueueRules::default(),
         }
     }
 }
@@ -81,3 +93,31 @@ impl Default for HotRow {
         }
     }
 }
+
+/// Who waits for a lock, in which order, and for how long at most. Live.
+#[derive(Debug)]
+pub struct QueueRules {
+    /// `turnstile_hot_row_queue_cap`: most transactions that wait for one row; 0 for no limit.
+    pub cap: AtomicU64,
+    /// `turnstile_lock_queue_skips`: how many transactions that others wait for go before the oldest one that
+    /// waits; 0 for first come, first served.
+    pub skips: AtomicU64,
+    /// `turnstile_blind_wait_ms`: how long, without deadlock detection, a transaction that others wait for
+    /// waits behind an older one that waits, too; 0 for the lock wait timeout.
+    pub blind_wait_ms: AtomicU64,
+}
+
+impl Default for QueueRules {
+    fn default() -> Self {
+        QueueRules {
+            cap: AtomicU64::new(0),
+            skips: AtomicU64::new(SKIPS),
+            blind_wait_ms: AtomicU64::new(BLIND_WAIT_MS),
+        }
+    }
+}
+
+/// Default of `turnstile_lock_queue_skips`.
+const SKIPS: u64 = 16;
+/// Default of `turnstile_blind_wait_ms`.
+const BLIND_WAIT_MS: u64 = 10;

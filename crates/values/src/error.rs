@@ -208,6 +208,7 @@ errors! {
     lock_wait_timeout() = 1205 b"HY000" "Lock wait timeout exceeded; try restarting transaction";
     wrong_arguments(function) = 1210 b"HY000" "Incorrect arguments to {function}";
     deadlock() = 1213 b"40001" "Deadlock found when trying to get lock; try restarting transaction";
+    lock_queue_full() = 1205 b"HY000" "Lock wait queue of the row is full (turnstile_hot_row_queue_cap); try restarting transaction";
     group_rolled_back() = 1213 b"40001" "Deadlock found when trying to get lock; try restarting transaction (its group at a hot row was rolled back)";
     cannot_add_foreign_key() = 1215 b"HY000" "Cannot add foreign key constraint";
     row_is_referenced() = 1217 b"23000" "Cannot delete or update a parent row: a foreign key constraint fails";

@@ -31,6 +31,9 @@ impl Catalog {
             "turnstile_hot_row_group_cap" => settings.hot_row.group_cap.store(number, Ordering::Relaxed),
             "turnstile_hot_row_min_waiters" => settings.hot_row.min_waiters.store(number, Ordering::Relaxed),
             "turnstile_hot_row_patience_ms" => settings.hot_row.patience_ms.store(number, Ordering::Relaxed),
+            "turnstile_hot_row_queue_cap" => settings.queues.cap.store(number, Ordering::Relaxed),
+            "turnstile_lock_queue_skips" => settings.queues.skips.store(number, Ordering::Relaxed),
+            "turnstile_blind_wait_ms" => settings.queues.blind_wait_ms.store(number, Ordering::Relaxed),
             "innodb_print_all_deadlocks" => {
                 settings.print_all_deadlocks.store(number != 0, Ordering::Relaxed)
             }

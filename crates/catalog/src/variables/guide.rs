@@ -21,13 +21,20 @@ finds the cycle when it closes and rolls back the transaction that has written l
 a time, cycle or not (error 1205).
 
 `innodb_deadlock_detect` is the first, `innodb_lock_wait_timeout` the second, and they do not replace each other: with detection OFF a \
-deadlock costs every transaction in it the whole timeout. In MySQL detection is often switched off because its cost grows with the \
+deadlock would cost every transaction in it the whole timeout, so waits are ordered by age then: `turnstile_blind_wait_ms`. In MySQL detection is often switched off because its cost grows with the \
 queue; here a waiter that holds nothing anybody waits for is not searched at all, and the switch is there for comparison. \
 `innodb_rollback_on_timeout` decides how much a timeout undoes, `lock_wait_timeout` is another clock altogether: it is for metadata, \
-that is, for statements that wait for a CREATE, ALTER, DROP or LOCK TABLES or the other way round.",
+that is, for statements that wait for a CREATE, ALTER, DROP or LOCK TABLES or the other way round.
+
+`turnstile_lock_wait_timeout_ms` is the timeout for those who count in milliseconds, `turnstile_hot_row_queue_cap` refuses whoever would be one too many \
+in the queue of a row, so that a shop says no at once. `turnstile_lock_queue_skips` is how unfair a queue may be to those that nobody waits for.",
         names: &[
             "innodb_deadlock_detect",
+            "turnstile_blind_wait_ms",
             "innodb_lock_wait_timeout",
+            "turnstile_lock_wait_timeout_ms",
+            "turnstile_hot_row_queue_cap",
+            "turnstile_lock_queue_skips",
             "innodb_rollback_on_timeout",
             "innodb_print_all_deadlocks",
             "lock_wait_timeout",

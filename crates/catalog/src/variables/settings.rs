@@ -193,7 +193,7 @@ impl SessionSettings {
             autocommit: on("autocommit"),
             isolation: isolation(&text("transaction_isolation")),
             read_only: on("transaction_read_only"),
-            row_lock_wait_ms: number("innodb_lock_wait_timeout").saturating_mul(1000),
+            row_lock_wait_ms: row_lock_wait_ms(&number),
             metadata_wait_s: number("lock_wait_timeout"),
             sql_mode: text("sql_mode")
                 .split(',')
@@ -248,6 +248,14 @@ impl SessionSettings {
             read_durable: on("turnstile_read_durable"),
             standard_foreign_keys: on("restrict_fk_on_non_standard_key"),
         }
+    }
+}
+
+/// How long a row's lock is waited for.
+fn row_lock_wait_ms(number: &dyn Fn(&str) -> u64) -> u64 {
+    match number("turnstile_lock_wait_timeout_ms") {
+        0 => number("innodb_lock_wait_timeout").saturating_mul(1000),
+        precise => precise,
     }
 }
 

@@ -14,7 +14,7 @@
 //! too.
 
 use super::owner::{LockCount, TxnLocks};
-use super::shard::Shard;
+use super::shard::{Shard, Woken};
 use super::snapshot::LockInfo;
 use super::table::{DeadlockHook, LockTable};
 use super::wait::{Outcome, Waiter};
@@ -273,8 +273,8 @@ impl LockTable {
     /// waits, for the cycles that closed meanwhile: whoever began to wait before the switch is in a queue
     /// now, whoever comes later sees it.
     pub fn set_detection(&self, on: bool) {
-        if !self.settings.deadlock_detect.swap(on, Ordering::SeqCst) && on {
-            self.detect_all();
+        if self.settings.deadlock_detect.swap(on, Ordering::SeqCst) != on {
+            if on { self.detect_all() } else { wake_all(self) }
         }
     }
 
@@ -312,4 +312,17 @@ fn choose_victim(cycle: &[Visit], edges: &[Edge]) -> usize {
     (0..cycle.len())
         .min_by_key(|&position| (before(position) == Edge::Order, order(&cycle[position])))
         .expect("a cycle has members")
+}
+
+/// Has everybody who waits, and is waited for, look at the clock.
+fn wake_all(table: &LockTable) {
+    for number in table.shard_numbers() {
+        let mut woken = Woken::new();
+        let shard = table.shard(number);
+        let waits =
+            shard.nodes.iter().filter(|node| node.txn.as_ref().is_some_and(|txn| txn.is_waited_for()));
+        woken.waiters.extend(waits.filter_map(|node| node.waiter.clone()).map(|waiter| (waiter, None)));
+        drop(shard);
+        table.deliver(woken);
+    }
 }

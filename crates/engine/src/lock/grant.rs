@@ -84,7 +84,7 @@ impl Shard {
                 && let Some(predecessor) = self.hand_on(entry, node)
             {
                 cursors[class] = self.node(node).next;
-                let handed = hands_off && self.waiter(node).short && handoff::reserve();
+                let handed = hands_off && handoff::reserve();
                 self.waiter(node).handed.store(handed, Ordering::Relaxed);
                 self.grant_behind(node, predecessor, woken);
                 continue;

@@ -186,13 +186,15 @@ impl Shard {
         }
         let node = self.only_writer(entry)?;
         let owner = self.owner(node).clone();
-        if self.is_handed_by(entry, heir) || self.own_hold(entry, heir).is_some() || owner.is_doomed() {
+        // The walk along the chain is for those who may be in it.
+        let leads = heir.has_handed_on();
+        let is_own = leads && self.is_handed_by(entry, heir) || self.own_hold(entry, heir).is_some();
+        if is_own || owner.is_doomed() {
             return None;
         }
         let held = HeldRef { shard: self.number, node };
         // No circle: nobody comes after the heir, or the owner comes after nobody. Both stay so while the one
         // runs and the other rests.
-        let leads = heir.has_handed_on();
         {
             let mut inner = owner.inner.lock();
             if leads && !inner.hand_on.behind.is_empty() {
@@ -258,6 +260,7 @@ impl Shard {
         woken: &mut Woken,
     ) {
         let Some(node) = self.own_hold(entry, heir) else { return };
+        predecessor.note_waited_for();
         let held = HeldRef { shard: self.number, node };
         let mut inner = heir.inner.lock();
         inner.hand_on.behind.push(Behind { held, predecessor });

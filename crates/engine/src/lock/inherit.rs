@@ -33,10 +33,14 @@ impl LockTable {
         // Those who wait here may wait for the owner from now on; if it waits itself, that may have closed a
         // cycle. An owner that begins to wait now marks itself before its fence and counts its locks after
         // it: either it counts this one, or it is seen waiting here.
-        if alive && waiters > 0 && self.detects() {
+        if alive && waiters > 0 {
             fence(Ordering::SeqCst);
-            if owner.is_waiting() {
+            if owner.is_waiting() && self.detects() {
                 self.search_from(owner);
+            } else if owner.is_waiting() && self.settings.blind_wait().is_some() {
+                // So that it looks at its clock.
+                let wait = owner.inner.lock().wait.clone();
+                wait.into_iter().for_each(|wait| wait.cell.nudge());
             }
         }
         alive

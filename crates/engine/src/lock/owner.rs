@@ -13,6 +13,7 @@
 //!   mark             deadlock search, under its mutex        the same
 //!   order            under a shard mutex, with `inner`       owner, before its commit; deadlock pre-check
 //!   doomed           whoever needs it rolled back            owner, wherever it may stop
+//!   waited_for       who begins to wait for it               owner, when it begins to wait
 //! ```
 
 use super::hand_on::HandOn;
@@ -74,6 +75,8 @@ pub struct TxnLocks {
     /// Rows on which it comes after a transaction that has not ended.
     pub(super) order: AtomicU32,
     pub(super) doomed: AtomicBool,
+    /// Somebody has waited for it.
+    waited_for: AtomicBool,
     transient: AtomicBool,
     skip_gaps: AtomicBool,
     undo_records: AtomicU64,
@@ -95,6 +98,7 @@ impl TxnLocks {
             mark: AtomicU64::new(0),
             order: AtomicU32::new(0),
             doomed: AtomicBool::new(false),
+            waited_for: AtomicBool::new(false),
             transient: AtomicBool::new(false),
             skip_gaps: AtomicBool::new(false),
             undo_records: AtomicU64::new(0),
@@ -118,6 +122,7 @@ impl TxnLocks {
         inner.hand_on.clear();
         *locks.order.get_mut() = 0;
         *locks.doomed.get_mut() = false;
+        *locks.waited_for.get_mut() = false;
         *locks.lock_count.get_mut() = 0;
         *locks.held_bytes.get_mut() = 0;
         *locks.filter.get_mut() = 0;
@@ -210,6 +215,16 @@ impl TxnLocks {
     #[inline]
     pub fn is_doomed(&self) -> bool {
         self.doomed.load(Ordering::SeqCst)
+    }
+
+    /// Whether others have waited for it since it began.
+    #[inline]
+    pub fn is_waited_for(&self) -> bool {
+        self.waited_for.load(Ordering::SeqCst)
+    }
+    /// Somebody waits for it. True: it is the first.
+    pub(super) fn note_waited_for(&self) -> bool {
+        !self.is_waited_for() && !self.waited_for.swap(true, Ordering::SeqCst)
     }
 
     pub(super) fn may_hold(&self, hash: u64) -> bool {

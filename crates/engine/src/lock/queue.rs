@@ -12,6 +12,7 @@
 
 use super::mode::{CLASSES, Want, classes};
 use super::owner::TxnLocks;
+use super::precedence::STRIDE;
 use super::shard::{List, NONE, Shard};
 use super::wait::Waiter;
 use std::ops::ControlFlow;
@@ -50,20 +51,34 @@ impl Shard {
         self.node(node).waiter.as_ref().expect("a node in the queue has its waiter")
     }
 
-    /// Appends a waiter to those of its class, or to those who convert a hold of theirs. `short`: it will not
-    /// keep the lock.
-    pub fn join_queue(&mut self, entry: u32, txn: &Arc<TxnLocks>, want: Want, short: bool) -> Arc<Waiter> {
+    /// Adds a waiter to those of its class, at its place, or to those who convert a hold of theirs. `short`:
+    /// it will not keep the lock. `skips`: see [`QueueRules`](crate::api::QueueRules).
+    pub fn join_queue(
+        &mut self,
+        entry: u32,
+        txn: &Arc<TxnLocks>,
+        want: Want,
+        short: bool,
+        skips: u64,
+    ) -> Arc<Waiter> {
         let is_table = self.entry(entry).is_table();
         let own = self.own_bits(entry, txn);
         let mut queue = self.entry_mut(entry).queue.take().unwrap_or_default();
-        queue.arrivals += 1;
+        queue.arrivals += STRIDE;
+        let converts = want.converts(own, is_table);
+        let place = if converts { None } else { self.place(&queue, txn, want, skips) };
+        let arrival = place.map_or(queue.arrivals, |place| place.arrival);
         let node = self.new_node(txn.clone(), None, entry, 0);
-        let waiter = Arc::new(Waiter::new(self.number, node, queue.arrivals, want, is_table, short));
+        let mut waiter = Waiter::new(self.number, node, arrival, want, is_table, short);
+        waiter.first = place.is_some();
+        let waiter = Arc::new(waiter);
         self.nodes[node as usize].waiter = Some(waiter.clone());
-        if want.converts(own, is_table) {
+        if converts {
             waiter.converting.store(true, Ordering::Relaxed);
             self.link_last(&mut queue.converting, node);
             queue.converting_count[want.class as usize] += 1;
+        } else if let Some(place) = place {
+            self.link_before(&mut queue.plain[want.class as usize], place.before, node);
         } else {
             self.link_last(&mut queue.plain[want.class as usize], node);
         }

@@ -278,6 +278,9 @@ impl Shard {
         };
         drop(inner);
         self.entry_mut(entry).count(added, 1);
+        if self.entry(entry).waiters() > 0 {
+            txn.note_waited_for();
+        }
         if txn.is_waiting() {
             self.mark_converting(entry, txn);
         }
@@ -335,6 +338,17 @@ impl Shard {
             last => self.nodes[last as usize].next = node,
         }
         list.last = node;
+    }
+
+    pub fn link_before(&mut self, list: &mut List, before: u32, node: u32) {
+        let prev = self.node(before).prev;
+        let linked = &mut self.nodes[node as usize];
+        (linked.prev, linked.next) = (prev, before);
+        self.nodes[before as usize].prev = node;
+        match prev {
+            NONE => list.first = node,
+            prev => self.nodes[prev as usize].next = node,
+        }
     }
 
     pub fn unlink(&mut self, list: &mut List, node: u32) {

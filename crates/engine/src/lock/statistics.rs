@@ -15,6 +15,8 @@ pub(super) struct Counters {
     pub deadlocks: AtomicU64,
     pub timeouts: AtomicU64,
     pub kills: AtomicU64,
+    pub refused: AtomicU64,
+    pub gave_way: AtomicU64,
     pub searches: AtomicU64,
     pub edges: AtomicU64,
     pub handed_on: AtomicU64,
@@ -47,6 +49,8 @@ impl Counters {
             Outcome::Victim => self.deadlocks.fetch_add(1, Ordering::Relaxed),
             Outcome::TimedOut => self.timeouts.fetch_add(1, Ordering::Relaxed),
             Outcome::Killed => self.kills.fetch_add(1, Ordering::Relaxed),
+            // It has not begun.
+            Outcome::Refused => 0,
         };
     }
 }
@@ -70,6 +74,10 @@ pub struct LockStatistics {
     pub timeouts: u64,
     /// Waits ended by KILL or because the session went away.
     pub kills: u64,
+    /// Requests that did not wait because as many did as may.
+    pub refused: u64,
+    /// Waits ended without detection: others waited for the waiter, and it for an older one that waited.
+    pub gave_way: u64,
     /// Deadlock searches that went beyond the waiter's own blockers.
     pub searches: u64,
     /// Edges looked at by all searches.

@@ -231,17 +231,25 @@ impl LockTable {
         let hash = name.hash();
         let was_transient = txn.is_transient();
         let mut woken = Woken::new();
-        let (mut search, mut own_row) = (false, false);
+        let (mut search, mut own_row, mut outcome) = (false, false, Outcome::Granted);
+        let queues = &self.settings.queues;
+        let (skips, cap) = (queues.skips.load(Ordering::Relaxed), queues.cap.load(Ordering::Relaxed));
         let waiter = {
             let mut shard = self.slot(hash).shard.lock();
             match shard.attempt(txn, name, hash, want, &mut woken) {
                 Grant::New | Grant::Held => None,
+                Grant::Conflict if shard.is_full(txn, name, hash, cap) => {
+                    self.counters.refused.fetch_add(1, Ordering::Relaxed);
+                    outcome = Outcome::Refused;
+                    None
+                }
                 Grant::Conflict => {
                     // Asleep, it will not release anything soon.
                     txn.set_transient(false);
                     let entry = shard.find(name, hash).expect("only a locked name conflicts");
-                    let waiter = shard.join_queue(entry, txn, want, was_transient);
-                    if txn.has_handed_on() {
+                    let waiter = shard.join_queue(entry, txn, want, was_transient, skips);
+                    let has_handed_on = txn.has_handed_on();
+                    if has_handed_on {
                         waiter.has_successors.store(true, Ordering::Relaxed);
                         self.counters.waiting_predecessors.fetch_add(1, Ordering::SeqCst);
                     }
@@ -249,9 +257,16 @@ impl LockTable {
                     if want.follows {
                         shard.wish_for(entry, &mut woken);
                     }
+                    if waiter.queued.load(Ordering::Relaxed) {
+                        shard.note_blockers(&waiter, self.settings.blind_wait().is_some(), &mut woken);
+                    }
+                    if waiter.first {
+                        // The lock may be free, and offered to those behind it.
+                        shard.settle(entry, Manner::HAND_OVER, &mut woken);
+                    }
                     // It may have been granted what the holder hands on.
                     search = waiter.queued.load(Ordering::Relaxed) && self.needs_search(&shard, txn, &waiter);
-                    own_row = shard.is_handed_by(entry, txn);
+                    own_row = has_handed_on && shard.is_handed_by(entry, txn);
                     Some(waiter)
                 }
             }
@@ -264,7 +279,8 @@ impl LockTable {
         if search {
             self.search_from(txn);
         }
-        Wait { table: self, txn, waiter, outcome: Outcome::Granted, patience, was_transient, timer: None }
+        let (timer, looked) = (None, None);
+        Wait { table: self, txn, waiter, outcome, patience, was_transient, timer, looked }
     }
 
     /// Locks a row, waiting if need be: tries, spins if both sides are short, queues.
@@ -478,6 +494,8 @@ impl LockTable {
             deadlocks: load(&counters.deadlocks),
             timeouts: load(&counters.timeouts),
             kills: load(&counters.kills),
+            refused: load(&counters.refused),
+            gave_way: load(&counters.gave_way),
             searches: load(&counters.searches),
             edges: load(&counters.edges),
             handed_on: load(&counters.handed_on),

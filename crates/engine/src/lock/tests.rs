@@ -11,6 +11,8 @@ mod graph;
 mod matrix;
 #[cfg(not(shuttle))]
 mod model;
+#[cfg(not(shuttle))]
+mod precedence;
 #[cfg(shuttle)]
 mod races_shuttle;
 #[cfg(not(shuttle))]
@@ -66,6 +68,10 @@ impl<'a> Hand<'a> {
         let mut hand = Hand { wait: Box::pin(wait), wakes: Arc::default() };
         assert_eq!(hand.poll(), None, "expected to wait");
         hand
+    }
+    /// Begins the wait, and says how it ended if it has, which leaves the queue otherwise.
+    fn begin_or_end(wait: Wait<'a>) -> Option<Outcome> {
+        Hand { wait: Box::pin(wait), wakes: Arc::default() }.poll()
     }
     fn poll(&mut self) -> Option<Outcome> {
         let waker = TaskWaker::from(self.wakes.clone());

@@ -30,6 +30,8 @@ pub enum Outcome {
     TimedOut,
     /// KILL, or the waiting session went away.
     Killed,
+    /// It did not wait: the queue is full.
+    Refused,
 }
 
 impl Outcome {
@@ -40,6 +42,7 @@ impl Outcome {
             Outcome::Victim => Err(Error::Deadlock),
             Outcome::TimedOut => Err(Error::LockWaitTimeout),
             Outcome::Killed => Err(Error::Killed),
+            Outcome::Refused => Err(Error::LockQueueFull),
         }
     }
 }
@@ -75,6 +78,10 @@ pub struct Waiter {
     /// Granted to be run by the thread that granted it, which has reserved a place
     /// ([`turnstile_sys::handoff`]).
     pub(super) handed: AtomicBool,
+    /// It was put before those who waited already ([`mod@super::precedence`]).
+    pub(super) first: bool,
+    /// How many were put before it.
+    pub(super) skipped: AtomicU64,
     /// Its transaction has handed a row on, and counts among the predecessors that wait.
     pub(super) has_successors: AtomicBool,
     pub(super) shard: u32,
@@ -96,6 +103,8 @@ impl Waiter {
             passed: AtomicU32::new(0),
             short,
             handed: AtomicBool::new(false),
+            first: false,
+            skipped: AtomicU64::new(0),
             has_successors: AtomicBool::new(false),
             shard,
             node,
@@ -137,7 +146,9 @@ pub struct Wait<'a> {
     pub(super) outcome: Outcome,
     pub(super) patience: Patience<'a>,
     pub(super) was_transient: bool,
-    pub(super) timer: Option<(TimerGuard, Waker)>,
+    pub(super) timer: Option<(TimerGuard, Waker, Instant)>,
+    /// When it last looked whether it is to give way.
+    pub(super) looked: Option<Instant>,
 }
 
 impl Wait<'_> {
@@ -154,16 +165,35 @@ impl Wait<'_> {
         if self.patience.interrupt.is_some_and(|interrupt| interrupt.poll_killed(context).is_ready()) {
             return Some(Outcome::Killed);
         }
-        // A deadline beyond the end of time never comes.
-        let deadline = deadline?;
-        if Instant::now() >= deadline {
+        let now = Instant::now();
+        if deadline.is_some_and(|deadline| now >= deadline) {
             return Some(Outcome::TimedOut);
         }
-        if !self.timer.as_ref().is_some_and(|(_, waker)| waker.will_wake(context.waker())) {
+        let look = self.next_look(now);
+        if look.is_some_and(|look| now >= look) {
+            self.looked = Some(now);
+            let waiter = self.waiter.as_ref()?;
+            if waiter.gives_way(&self.table.shard(waiter.shard)) {
+                return Some(Outcome::Victim);
+            }
+        }
+        // A deadline beyond the end of time never comes.
+        let deadline = [deadline, self.next_look(now)].into_iter().flatten().min()?;
+        let armed = |(_, waker, at): &(TimerGuard, Waker, Instant)| {
+            *at == deadline && waker.will_wake(context.waker())
+        };
+        if !self.timer.as_ref().is_some_and(armed) {
             let waker = context.waker().clone();
-            self.timer = Some((Timer::global().wake_at(deadline, waker.clone()), waker));
+            self.timer = Some((Timer::global().wake_at(deadline, waker.clone()), waker, deadline));
         }
         None
+    }
+
+    /// When it is to look whether it gives way: while nobody searches for cycles, and others wait for it.
+    fn next_look(&self, now: Instant) -> Option<Instant> {
+        let every = self.table.settings.blind_wait().filter(|_| self.txn.is_waited_for())?;
+        let since = self.looked.or_else(|| self.waiter.as_ref().map(|waiter| waiter.since));
+        since.unwrap_or(now).checked_add(every)
     }
 }
 
@@ -183,7 +213,10 @@ impl Future for Wait<'_> {
         if waiter.cell.reason().is_none()
             && let Some(reason) = self.reason_to_stop(deadline, context)
         {
-            self.table.cancel(&waiter, reason);
+            let ended = self.table.cancel(&waiter, reason);
+            if ended && reason == Outcome::Victim {
+                self.table.counters.gave_way.fetch_add(1, Ordering::Relaxed);
+            }
         }
         // If somebody else took the waiter out a moment ago and has not filled the cell yet, its wake-up is
         // to come.

@@ -64,10 +64,12 @@ pub fn list(engine: &Engine, rows: &RowTotals, all: &mut Vec<(&'static str, u64)
         ("Innodb_rows_inserted", sample.rows.inserted),
         ("Innodb_rows_read", sample.rows.read),
         ("Innodb_rows_updated", sample.rows.updated),
+        ("Turnstile_blind_wait_rollbacks", locks.gave_way),
         ("Turnstile_hot_row_followed", locks.followed),
         ("Turnstile_hot_row_following", locks.following),
         ("Turnstile_hot_row_handed_on", locks.handed_on),
         ("Turnstile_hot_row_impatience", locks.impatience),
+        ("Turnstile_hot_row_queue_refusals", locks.refused),
         ("Turnstile_hot_row_told_to_roll_back", locks.doomed),
     ];
     all.extend(numbers);

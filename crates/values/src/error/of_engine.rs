@@ -10,6 +10,7 @@ impl From<EngineError> for SqlError {
             EngineError::Deadlock => SqlError::deadlock(),
             EngineError::GroupRolledBack => SqlError::group_rolled_back(),
             EngineError::LockWaitTimeout => SqlError::lock_wait_timeout(),
+            EngineError::LockQueueFull => SqlError::lock_queue_full(),
             EngineError::NoWait => SqlError::skip_or_nowait_conflict(),
             EngineError::Killed => SqlError::query_interrupted(),
             EngineError::OverMemory { of_all: true, limit, used } => {

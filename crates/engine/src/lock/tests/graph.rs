@@ -225,7 +225,10 @@ struct Stage {
 
 impl Stage {
     fn new(place: String, undo_records: &[u64], rng: &mut Rng) -> Stage {
-        let table: &'static LockTable = Box::leak(Box::new(super::table()));
+        let settings = Settings::default();
+        // The model knows first come, first served.
+        settings.queues.skips.store(0, Ordering::Relaxed);
+        let table: &'static LockTable = Box::leak(Box::new(LockTable::new(Arc::new(settings))));
         let broken: Arc<PlainMutex<Vec<Arc<DeadlockRecord>>>> = Arc::default();
         let sink = broken.clone();
         table.set_deadlock_hook(Box::new(move |record| {

@@ -14,6 +14,9 @@ struct Claim {
     mode: LockMode,
     kind: LockKind,
     granted: bool,
+    /// It was put before others.
+    first: bool,
+    skipped: u64,
 }
 
 impl Claim {
@@ -22,6 +25,11 @@ impl Claim {
     }
     fn on_gap(&self) -> bool {
         matches!(self.kind, Gap | NextKey)
+    }
+    fn is_like(&self, other: &Claim) -> bool {
+        let kinds = (self.on_record(), self.on_gap()) == (other.on_record(), other.on_gap());
+        let modes = self.mode == other.mode || self.kind == InsertIntention;
+        self.key == other.key && modes && kinds
     }
     fn must_wait_for(&self, other: &Claim) -> bool {
         self.txn != other.txn
@@ -82,6 +90,25 @@ impl Naive {
         }
         false
     }
+    /// Who holds what somebody waits for is marked.
+    fn check_marks(&self, current: &[&'static Arc<TxnLocks>], place: &str) {
+        for claim in self.claims.iter().filter(|claim| !claim.granted) {
+            let holders = self.claims.iter().filter(|other| other.granted && claim.must_wait_for(other));
+            for holder in holders {
+                assert!(current[holder.txn].is_waited_for(), "{place}: {holder:?} is not marked");
+            }
+        }
+    }
+    /// While somebody is on a cycle, somebody on a cycle gives way at the next look.
+    fn check_who_gives_way(&self, table: &LockTable, current: &[&'static Arc<TxnLocks>], place: &str) {
+        let on_cycle: Vec<usize> = (0..current.len()).filter(|txn| self.is_on_cycle(*txn)).collect();
+        let gives_way = |txn: &usize| {
+            let wait = current[*txn].inner.lock().wait.clone();
+            let goes = |waiter: &Arc<crate::lock::wait::Waiter>| waiter.gives_way(&table.shard(waiter.shard));
+            current[*txn].is_waited_for() && wait.as_ref().is_some_and(goes)
+        };
+        assert!(on_cycle.is_empty() || on_cycle.iter().any(gives_way), "{place}: {on_cycle:?} for ever");
+    }
     fn covered(&self, claim: &Claim) -> bool {
         let own = |record: bool, mode: LockMode| {
             self.claims.iter().any(|own| {
@@ -96,14 +123,31 @@ impl Naive {
             && (!claim.on_record() || own(true, claim.mode))
             && (!claim.on_gap() || own(false, claim.mode))
     }
-    fn request(&mut self, mut claim: Claim) -> Grant {
+    /// Where the claim of one that others wait for stands, if `skips` let it go before somebody.
+    fn place(&mut self, claim: &Claim, skips: u64) -> Option<usize> {
+        let converts = |other: &Claim| self.converts(other);
+        if self.converts(claim) {
+            return None;
+        }
+        let waits =
+            |other: &Claim| !other.granted && !other.first && claim.is_like(other) && !converts(other);
+        let oldest = self.claims.iter().position(waits)?;
+        let skipped = &mut self.claims[oldest].skipped;
+        (*skipped < skips).then(|| {
+            *skipped += 1;
+            oldest
+        })
+    }
+    fn request(&mut self, mut claim: Claim, skips: u64) -> Grant {
         if self.covered(&claim) {
             return Grant::Held;
         }
         claim.granted = !self.is_blocked(&claim, self.claims.len());
         let acquire = if claim.granted { Grant::New } else { Grant::Conflict };
         if !(claim.granted && claim.kind == InsertIntention) {
-            self.claims.push(claim);
+            let place = if claim.granted { None } else { self.place(&claim, skips) };
+            claim.first = place.is_some();
+            self.claims.insert(place.unwrap_or(self.claims.len()), claim);
         }
         acquire
     }
@@ -137,6 +181,10 @@ fn run(seed: u64, detect: bool) -> usize {
     let mut rng = Rng::new(seed);
     let settings = Settings::default();
     settings.deadlock_detect.store(detect, Ordering::Relaxed);
+    // Nobody looks at the clock, so whoever is woken has its lock.
+    settings.queues.blind_wait_ms.store(0, Ordering::Relaxed);
+    let skips = seed % 4;
+    settings.queues.skips.store(skips, Ordering::Relaxed);
     let table = LockTable::new(Arc::new(settings));
     let transactions = 2 + rng.below(6) as usize;
     let kinds = [Record, Gap, NextKey, InsertIntention];
@@ -170,8 +218,8 @@ fn run(seed: u64, detect: bool) -> usize {
                 continue;
             }
             let kind = kinds[kind];
-            let claim = Claim { txn: n, key, mode, kind, granted: false };
-            let expected = naive.request(claim);
+            let claim = Claim { txn: n, key, mode, kind, granted: false, first: false, skipped: 0 };
+            let expected = naive.request(claim, if current[n].is_waited_for() { skips } else { 0 });
             assert_eq!(
                 table.try_acquire(current[n], row(KEYS[key]), mode, kind),
                 expected,
@@ -187,6 +235,10 @@ fn run(seed: u64, detect: bool) -> usize {
                     naive.claims.retain(|claim| claim.txn != victim);
                     current[victim] = fresh();
                     expect_granted(&mut naive, &mut waits, &place);
+                }
+                naive.check_marks(&current, &place);
+                if !detect {
+                    naive.check_who_gives_way(&table, &current, &place);
                 }
                 assert!(
                     !detect || (0..transactions).all(|txn| !naive.is_on_cycle(txn)),
