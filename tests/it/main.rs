@@ -9,6 +9,7 @@ mod error_texts;
 mod flip_switches;
 mod four_waits;
 mod handed_on;
+mod history;
 mod hostile;
 mod kill_rounds;
 mod laboratory;
