@@ -83,6 +83,13 @@ pub struct HotRow {
     pub patience_ms: AtomicU64,
 }
 
+impl HotRow {
+    /// Whether rows are handed on.
+    pub fn is_on(&self) -> bool {
+        self.on.load(Ordering::Relaxed)
+    }
+}
+
 impl Default for HotRow {
     fn default() -> Self {
         HotRow {

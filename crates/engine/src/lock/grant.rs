@@ -175,6 +175,11 @@ impl Shard {
             let alive = self.add_hold(entry, own, &txn, waiter.want.bits);
             debug_assert!(alive, "a transaction that waits has not ended");
         }
+        let hot = self.hot_row.as_ref().is_some_and(|rules| rules.is_on());
+        if hot && !waiter.short && self.entry(entry).waiters() > 0 {
+            // Those behind it get the row when it rests.
+            txn.inner.lock().hand_on.wish((self.number, entry));
+        }
         // Who waited behind it in the queue waits for it now, and may be one that it comes after.
         if txn.follows() && self.entry(entry).waiters() > 0 {
             woken.suspects.push(txn);

@@ -82,6 +82,13 @@ pub(super) struct HandOn {
 }
 
 impl HandOn {
+    /// Somebody waits for this row, of which it has the lock.
+    pub fn wish(&mut self, row: (u32, u32)) {
+        if self.wanted.len() < WISHES_MAX && !self.wanted.contains(&row) {
+            self.wanted.push(row);
+        }
+    }
+
     /// For the next transaction.
     pub fn clear(&mut self) {
         self.resting = false;
@@ -263,6 +270,9 @@ impl Shard {
         predecessor.note_waited_for();
         let held = HeldRef { shard: self.number, node };
         let mut inner = heir.inner.lock();
+        if self.entry(entry).waiters() > 0 {
+            inner.hand_on.wish((self.number, entry));
+        }
         inner.hand_on.behind.push(Behind { held, predecessor });
         heir.order.store(inner.hand_on.behind.len() as u32, Ordering::SeqCst);
         drop(inner);
@@ -338,7 +348,7 @@ impl Shard {
 
     /// Lets the rows of a queue's holder go on to those who wait, now or when it rests.
     pub fn wish_for(&mut self, entry: u32, woken: &mut Woken) {
-        if !self.hot_row.as_ref().is_some_and(|rules| rules.on.load(Ordering::Relaxed)) {
+        if !self.hot_row.as_ref().is_some_and(|rules| rules.is_on()) {
             return;
         }
         let Some(node) = self.only_writer(entry) else { return };
@@ -349,11 +359,7 @@ impl Shard {
         let owner = self.owner(node).clone();
         let resting = {
             let mut inner = owner.inner.lock();
-            let wish = (self.number, entry);
-            let wishes = inner.hand_on.wanted.len();
-            if wishes < WISHES_MAX && !inner.hand_on.wanted.contains(&wish) {
-                inner.hand_on.wanted.push(wish);
-            }
+            inner.hand_on.wish((self.number, entry));
             inner.hand_on.resting
         };
         if resting {

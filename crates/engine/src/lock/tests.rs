@@ -8,6 +8,8 @@ mod deadlock;
 #[cfg(not(shuttle))]
 mod graph;
 #[cfg(not(shuttle))]
+mod hand_on;
+#[cfg(not(shuttle))]
 mod matrix;
 #[cfg(not(shuttle))]
 mod model;
