@@ -4,6 +4,7 @@
 mod deadlock;
 mod grant;
 mod hand_on;
+mod hot_rows;
 mod inherit;
 mod mode;
 mod name;
@@ -18,6 +19,7 @@ mod wait;
 
 pub use deadlock::{DeadlockMember, DeadlockRecord};
 pub use hand_on::Follow;
+pub use hot_rows::{HotRowReport, RowHolder};
 pub use mode::{LockKind, LockMode};
 pub use name::{LockName, OwnedName};
 pub use owner::{LockCount, TxnLocks};

@@ -10,6 +10,7 @@
 //! So letting waiters go (`grant.rs`) costs what it lets go plus at most one look per class, never the length
 //! of the queue.
 
+use super::hot_rows::HotRows;
 use super::mode::{CLASSES, Want, classes};
 use super::owner::TxnLocks;
 use super::precedence::STRIDE;
@@ -95,6 +96,7 @@ impl Shard {
         let entry = self.node(node).entry;
         let (txn, waiter) = (self.owner(node).clone(), self.waiter(node).clone());
         let mut queue = self.entry_mut(entry).queue.take().expect("an entry with waiters has a queue");
+        HotRows::note_wait_end(self, entry, waiter.since);
         let class = waiter.want.class as usize;
         if waiter.converting.load(Ordering::Relaxed) {
             self.unlink(&mut queue.converting, node);

@@ -5,6 +5,7 @@
 //! can be found from its transaction by its node number, and is unlinked in constant time however many others
 //! share the name (thousands of sessions hold IX on one table). Waiters are in `queue.rs`.
 
+use super::hot_rows::HotRows;
 use super::mode::{BITS, Want};
 use super::name::{LockName, OwnedName};
 use super::owner::{HeldRef, TxnLocks};
@@ -138,6 +139,8 @@ pub(super) struct Shard {
     pub row_holds: HoldCounts,
     /// Holds on tables.
     pub table_holds: HoldCounts,
+    /// Which rows are fought for.
+    pub hot_rows: HotRows,
 }
 
 /// How many holds there were.
@@ -171,6 +174,11 @@ impl Shard {
 
     pub fn find(&self, name: LockName<'_>, hash: u64) -> Option<u32> {
         self.names.find(hash, |&entry| self.entries[entry as usize].name.matches(name)).copied()
+    }
+
+    /// A name in use of which only the hash is known.
+    pub fn with_hash(&self, hash: u64) -> Option<u32> {
+        self.names.find(hash, |&entry| self.entries[entry as usize].hash == hash).copied()
     }
 
     pub fn find_or_create(&mut self, name: LockName<'_>, hash: u64) -> u32 {
@@ -217,8 +225,8 @@ impl Shard {
         self.free_entries.push(entry);
         if self.names.is_empty() && self.entries.len() > KEEP_ENTRIES {
             let (number, row_holds, table_holds) = (self.number, self.row_holds, self.table_holds);
-            let hot_row = self.hot_row.take();
-            *self = Shard { number, hot_row, row_holds, table_holds, ..Shard::default() };
+            let (hot_row, hot_rows) = (self.hot_row.take(), std::mem::take(&mut self.hot_rows));
+            *self = Shard { number, hot_row, row_holds, table_holds, hot_rows, ..Shard::default() };
         }
     }
 
@@ -280,6 +288,9 @@ impl Shard {
         self.entry_mut(entry).count(added, 1);
         if self.entry(entry).waiters() > 0 {
             txn.note_waited_for();
+        }
+        if !is_table {
+            HotRows::note_grant(self, entry, added);
         }
         if txn.is_waiting() {
             self.mark_converting(entry, txn);

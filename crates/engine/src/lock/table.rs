@@ -5,6 +5,7 @@
 
 use super::deadlock::{DeadlockRecord, Search};
 use super::grant::Manner;
+use super::hot_rows::HotRows;
 use super::mode::{LockKind, LockMode, Want};
 use super::name::LockName;
 use super::owner::{HeldRef, TxnLocks};
@@ -254,6 +255,7 @@ impl LockTable {
                         self.counters.waiting_predecessors.fetch_add(1, Ordering::SeqCst);
                     }
                     self.counters.began(&waiter);
+                    HotRows::note_wait(&mut shard, entry);
                     if want.follows {
                         shard.wish_for(entry, &mut woken);
                     }

@@ -10,6 +10,8 @@ mod graph;
 #[cfg(not(shuttle))]
 mod hand_on;
 #[cfg(not(shuttle))]
+mod hot_rows;
+#[cfg(not(shuttle))]
 mod matrix;
 #[cfg(not(shuttle))]
 mod model;
