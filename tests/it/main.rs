@@ -11,6 +11,7 @@ mod four_waits;
 mod handed_on;
 mod history;
 mod hostile;
+mod hot_rows;
 mod kill_rounds;
 mod laboratory;
 mod life_of_an_update;

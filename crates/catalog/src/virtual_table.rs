@@ -6,6 +6,7 @@ mod empty;
 mod estimates;
 mod extensions;
 mod foreign_keys;
+mod hot_rows;
 mod layout;
 mod privileges;
 mod roles;
@@ -78,6 +79,8 @@ pub enum VirtualTable {
     PersistedVariables,
     SysLockWaits,
     SysLockWaitsRaw,
+    HotRows,
+    SysHotRows,
     CollationApplicability,
     Keywords,
     MysqlUser,
@@ -188,7 +191,7 @@ impl VirtualTable {
     pub fn schema(self) -> &'static str {
         use VirtualTable as V;
         match self {
-            V::SysLockWaits | V::SysLockWaitsRaw => "sys",
+            V::SysLockWaits | V::SysLockWaitsRaw | V::SysHotRows => "sys",
             V::MysqlUser
             | V::MysqlDb
             | V::MysqlTablesPriv
@@ -256,6 +259,8 @@ impl VirtualTable {
             | V::InnodbCmpmem
             | V::InnodbForeign
             | V::InnodbForeignCols
+            | V::HotRows
+            | V::SysHotRows
                 if !rights.may(Privileges::PROCESS, None) =>
             {
                 Err(SqlError::specific_access_denied("PROCESS"))

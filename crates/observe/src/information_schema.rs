@@ -23,6 +23,7 @@ pub mod catalog;
 mod estimates;
 mod extensions;
 mod foreign_keys;
+mod hot_rows;
 mod locks;
 mod privileges;
 mod roles;
@@ -116,6 +117,8 @@ fn write_sought(
         V::DataLockWaits => locks::data_lock_waits(db, out),
         V::SysLockWaits => locks::lock_waits(db, session, true, out),
         V::SysLockWaitsRaw => locks::lock_waits(db, session, false, out),
+        V::HotRows => hot_rows::counted(db, out),
+        V::SysHotRows => hot_rows::readable(db, out),
         V::ThreadPoolGroups => thread_pool::groups(db, out),
         V::ThreadPoolQueues => thread_pool::queues(db, out),
         V::ThreadPoolStats => thread_pool::stats(db, out),

@@ -14,7 +14,9 @@ use intentions::IMPLIED;
 
 pub mod activity;
 mod doing;
+pub mod hot_rows;
 pub mod intentions;
+pub mod key_text;
 pub mod lock_text;
 
 pub use doing::{doing, statement_state};

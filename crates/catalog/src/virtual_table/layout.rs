@@ -1,6 +1,6 @@
 //! Names and columns of the computed tables.
 
-use super::{VirtualTable, accounts, extensions, thread_pool};
+use super::{VirtualTable, accounts, extensions, hot_rows, thread_pool};
 
 /// Name and columns: `s` short text, `t` long text, `n` BIGINT UNSIGNED, `i` BIGINT, `f` DOUBLE, `d`
 /// DATETIME, `h` TIME; upper case may be NULL.
@@ -20,6 +20,8 @@ pub(super) const SHAPES: &[(VirtualTable, Shape)] = &[
     (VirtualTable::ThreadPoolQueues, thread_pool::QUEUES),
     (VirtualTable::ThreadPoolStats, thread_pool::STATS),
     (VirtualTable::ThreadPoolWaits, thread_pool::WAITS),
+    (VirtualTable::HotRows, hot_rows::COUNTED),
+    (VirtualTable::SysHotRows, hot_rows::READABLE),
     (
         VirtualTable::Schemata,
         (

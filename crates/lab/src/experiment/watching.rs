@@ -31,7 +31,7 @@ use crate::report::{Report, Table, figure};
 use crate::sliced::{Block, Compared, SETTLING_SHARE, measure_sliced};
 
 /// Everything that tools look at.
-const VIEWS: [&str; 15] = [
+const VIEWS: [&str; 17] = [
     "SHOW ENGINE INNODB STATUS",
     "SHOW ENGINE INNODB MUTEX",
     "SHOW GLOBAL STATUS",
@@ -47,6 +47,8 @@ const VIEWS: [&str; 15] = [
     "SELECT * FROM performance_schema.data_locks",
     "SELECT * FROM performance_schema.data_lock_waits",
     "SELECT * FROM sys.innodb_lock_waits",
+    "SELECT * FROM information_schema.TURNSTILE_HOT_ROWS",
+    "SELECT * FROM sys.hot_rows",
 ];
 const PERIOD: Duration = Duration::from_millis(100);
 /// Looks a second of one watcher; a multiple of it takes as many watchers of each view.

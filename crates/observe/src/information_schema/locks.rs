@@ -1,9 +1,5 @@
 //! The lock table as rows: data_locks and data_lock_waits of MySQL 8, INNODB_LOCKS and INNODB_LOCK_WAITS of
 //! 5.7, and the view of sys that people read.
-//!
-//! Engine keys are translated back: index numbers into names by the dictionary, key bytes into column values
-//! by the key codec. Strings are kept as collation weights, which cannot be turned back, so a key is shown as
-//! bytes from its first string on.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -14,6 +10,7 @@ use turnstile_engine::lock::{LockId, LockInfo, LockKind, LockMode, LockName, Loc
 
 use crate::picture::activity::{Activity, Moments, Transaction, age, transaction_of};
 use crate::picture::intentions;
+use crate::picture::key_text::{key_text, quoted};
 use crate::picture::lock_text::LockNames;
 use crate::picture::{Picture, lock_id};
 use turnstile_catalog::catalog::Catalog;
@@ -21,13 +18,9 @@ use turnstile_catalog::dictionary::Table;
 use turnstile_catalog::session_state::SessionState;
 use turnstile_values::error::SqlResult;
 use turnstile_values::field::{FieldRef, RowWriter};
-use turnstile_values::value::{Value, to_text};
 
 /// Longest text of a statement in a view of sys.
 const STATEMENT_CHARS_MAX: usize = 64;
-/// Bytes of a key that are shown.
-const KEY_BYTES_MAX: usize = 64;
-
 fn instance(id: LockId) -> FieldRef<'static> {
     FieldRef::UInt(u64::from(id.shard) << 32 | u64::from(id.node))
 }
@@ -67,32 +60,6 @@ fn target(names: &LockNames, lock: &LockInfo) -> Target {
         LockName::Supremum(index) => of_index(index, &|_, _| "supremum pseudo-record".into()),
         LockName::Row { index, key } => of_index(index, &|table, nth| key_text(table, nth, key)),
     }
-}
-
-/// The values of a key, the primary key behind them if it is a secondary one.
-fn key_text(table: &Table, nth: Option<usize>, mut key: &[u8]) -> String {
-    let own = nth.map_or(&[][..], |nth| &table.key_parts[nth]);
-    let primary = table.primary().filter(|primary| nth != Some(*primary));
-    let behind = primary.map_or(&[][..], |primary| &table.key_parts[primary]);
-    let mut words = Vec::new();
-    for part in own.iter().chain(behind) {
-        match part.take(&mut key) {
-            Some(Value::Null) => words.push("NULL".into()),
-            Some(value @ (Value::Int(_) | Value::UInt(_) | Value::Double(_) | Value::Decimal(_))) => {
-                words.push(to_text(&value).to_string());
-            }
-            Some(value) => words.push(format!("'{}'", to_text(&value))),
-            None => break,
-        }
-    }
-    if !key.is_empty() {
-        let mut hex = String::from("0x");
-        for byte in key.iter().take(KEY_BYTES_MAX) {
-            let _ = write!(hex, "{byte:02X}");
-        }
-        words.push(hex);
-    }
-    words.join(", ")
 }
 
 /// LOCK_MODE as MySQL 8 spells it.
@@ -228,14 +195,8 @@ pub fn old_waits(db: &Catalog, out: &mut RowWriter<'_>) -> SqlResult<()> {
     })
 }
 
-/// `schema`.`table`
-pub fn quoted(table: &Table) -> String {
-    use turnstile_syntax::ast::quote_name;
-    format!("{}.{}", quote_name(&table.definition.schema), quote_name(&table.definition.name))
-}
-
 /// A statement as sys shortens it: its two ends.
-fn shortened(statement: &str) -> String {
+pub(super) fn shortened(statement: &str) -> String {
     let statement = statement.replace('\n', " ");
     let length = statement.chars().count();
     if length <= STATEMENT_CHARS_MAX {

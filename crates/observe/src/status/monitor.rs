@@ -16,6 +16,7 @@ use crate::picture::activity::Activity;
 use turnstile_values::datetime::DateTime;
 use turnstile_values::error::SqlResult;
 
+mod hot_rows;
 mod server;
 mod storage;
 mod transactions;
@@ -133,6 +134,7 @@ fn head(db: &Observed, span: &Span, picture: &Activity) -> String {
 /// What comes behind it; whether a session waits for the log now.
 fn tail(db: &Observed, span: &Span, log_waits: bool) -> String {
     let mut out = String::with_capacity(SECTIONS_BYTES_EXPECTED);
+    hot_rows::section(&mut out, db, span);
     storage::file_io(&mut out, log_waits, span);
     storage::adaptive_hash(&mut out, db, span);
     storage::log(&mut out, log_waits, span);

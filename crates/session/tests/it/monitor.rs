@@ -31,10 +31,11 @@ fn patterns() {
     assert!(!fits("a {*} z", "a b c"));
 }
 
-const SECTIONS: [&str; 9] = [
+const SECTIONS: [&str; 10] = [
     "BACKGROUND THREAD",
     "SEMAPHORES",
     "TRANSACTIONS",
+    "HOT ROWS",
     "FILE I/O",
     "INSERT BUFFER AND ADAPTIVE HASH INDEX",
     "LOG",
@@ -61,6 +62,8 @@ const LINES: &[&str] = &[
     "{n} lock struct(s), heap size {n}, {n} row lock(s), undo log entries {n}",
     "MySQL thread id {n}, OS thread handle {n}, query id {n} localhost root {*}",
     "Trx read view will not see trx with id >= {n}, sees < {n}",
+    "Hand-on before commit OFF, rows handed on {n}, {x} handed on/s",
+    "Commits that followed {n}, following now {n}, told to roll back {n}, out of patience {n}",
     "I/O thread {n} state: {*} (read thread)",
     "I/O thread {n} state: {*} (write thread)",
     "I/O thread {n} state: {*} (log thread)",
