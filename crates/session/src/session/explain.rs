@@ -9,6 +9,7 @@ mod tree;
 use std::borrow::Cow;
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use super::Session;
 use super::explain_forms;
@@ -38,6 +39,8 @@ struct Lines {
     shown: HashSet<usize>,
     /// Others that have been met.
     waiting: VecDeque<Arc<CommonPlan>>,
+    /// See [`hands_on`].
+    hands_on: bool,
 }
 
 fn text(text: impl AsRef<str>) -> Value {
@@ -83,16 +86,31 @@ async fn explain_statement(
     }
     if analyze {
         let measured = Box::pin(analyze::run(session, &plan, params)).await?;
-        return write_text(tree::tree(&plan, Some(&measured)), out);
+        return write_text(tree::tree(&plan, Some(&measured), hands_on(session, &plan)), out);
     }
     if session.open.as_ref().is_some_and(|open| open.autocommit) {
         transaction::rollback(session).await?;
     }
+    let hands_on = hands_on(session, &plan);
+    let lines = || lines_of(&plan, hands_on);
     match format {
-        None | Some(ExplainFormat::Traditional) => show::write_table(&lines_of(&plan), out),
-        Some(ExplainFormat::Tree) => write_text(tree::tree(&plan, None), out),
-        Some(ExplainFormat::Json) => write_text(explain_forms::json(lines_of(&plan).rows()), out),
+        None | Some(ExplainFormat::Traditional) => show::write_table(&lines(), out),
+        Some(ExplainFormat::Tree) => write_text(tree::tree(&plan, None, hands_on), out),
+        Some(ExplainFormat::Json) => write_text(explain_forms::json(lines().rows()), out),
     }
+}
+
+/// What EXPLAIN says of a change that may take a row that is handed on, and hand it on itself.
+pub(super) const HAND_ON: &str = "Hand-on before commit";
+
+/// Whether the plan is such a change: of one row by its primary key, and of no column of any key, while
+/// `turnstile_hot_row` is on. A row that is stored in pages of its own is not handed on, which is not known
+/// here.
+fn hands_on(session: &Session, plan: &RowPlan) -> bool {
+    let PlanKind::Change(change, true) = &plan.kind else { return false };
+    change.point.is_some()
+        && change.targets.iter().all(|target| !target.moves_keys)
+        && session.db.engine().settings().hot_row.on.load(Ordering::Relaxed)
 }
 
 /// Whether EXPLAIN ANALYZE has a form.
@@ -113,7 +131,7 @@ fn write_text(whole: String, out: &mut dyn ResultSink) -> SqlResult<Outcome> {
 }
 
 /// The lines of the table form.
-fn lines_of(plan: &RowPlan) -> Table {
+fn lines_of(plan: &RowPlan, hands_on: bool) -> Table {
     let columns = [
         ("id", 'n'),
         ("select_type", 's'),
@@ -128,8 +146,8 @@ fn lines_of(plan: &RowPlan) -> Table {
         ("filtered", 's'),
         ("Extra", 't'),
     ];
-    let mut lines =
-        Lines { table: Table::new(&columns), next_id: 1, shown: HashSet::new(), waiting: VecDeque::new() };
+    let table = Table::new(&columns);
+    let mut lines = Lines { table, next_id: 1, shown: HashSet::new(), waiting: VecDeque::new(), hands_on };
     match &plan.kind {
         PlanKind::Query(plan) => lines.query(plan, "SIMPLE"),
         PlanKind::Change(plan, update) => {
@@ -319,6 +337,9 @@ impl Lines {
             }
             if nth > 0 && !step.hash.is_empty() {
                 line.extra.push("Using join buffer (hash join)".into());
+            }
+            if self.hands_on {
+                line.extra.push(HAND_ON.into());
             }
             self.push(select_type, &step.alias, line);
         }

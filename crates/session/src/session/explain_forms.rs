@@ -68,6 +68,7 @@ fn json_block(lines: &[Vec<Value>]) -> Map<String, Json> {
         put("rows_examined_per_scan", number(line, ROWS).map(Json::from));
         put("filtered", Some("100.00".into()));
         put("using_index", uses(line, "Using index").then_some(true.into()));
+        put("hand_on_before_commit", uses(line, super::explain::HAND_ON).then_some(true.into()));
         put("using_join_buffer", uses(line, "hash join").then(|| "hash join".into()));
         Json::Object(table)
     };

@@ -16,8 +16,8 @@ use crate::plan::query::{
     QueryPlan, SelectPlan, SetPlan, Source, TableSource, ValuesPlan,
 };
 use crate::row_plan::{PlanKind, RowPlan};
-use crate::session::explain::access_of;
 use crate::session::explain::nodes::Node;
+use crate::session::explain::{HAND_ON, access_of};
 use crate::value::{Value, to_text};
 
 /// A tree being written.
@@ -27,11 +27,14 @@ struct Writer<'m> {
     /// Queries of WITH that have their tree, or will have it.
     shown: HashSet<usize>,
     waiting: VecDeque<Arc<CommonPlan>>,
+    /// See [`super::hands_on`].
+    hands_on: bool,
 }
 
 /// The text of a plan's tree, with what was measured if it has run.
-pub(super) fn tree(plan: &RowPlan, measure: Option<&Measure>) -> String {
-    let mut writer = Writer { measure, next_id: 1, shown: HashSet::new(), waiting: VecDeque::new() };
+pub(super) fn tree(plan: &RowPlan, measure: Option<&Measure>, hands_on: bool) -> String {
+    let (shown, waiting) = (HashSet::new(), VecDeque::new());
+    let mut writer = Writer { measure, next_id: 1, shown, waiting, hands_on };
     let mut nodes = match &plan.kind {
         PlanKind::Query(query) => writer.query(query),
         PlanKind::Change(change, update) => writer.change(change, *update),
@@ -73,7 +76,11 @@ impl Writer<'_> {
 
     fn change(&mut self, plan: &ChangePlan, update: bool) -> Vec<Node> {
         if let ([_], [_]) = (&*plan.select.steps, &*plan.targets) {
-            return vec![Node::new("<not executable by iterator executor>")];
+            const ONE_TABLE: &str = "<not executable by iterator executor>";
+            return vec![Node::new(match self.hands_on {
+                true => format!("{ONE_TABLE} ({HAND_ON})"),
+                false => ONE_TABLE.to_owned(),
+            })];
         }
         let names = plan.targets.iter().map(|target| target.table.name()).collect::<Vec<_>>().join(", ");
         let rows = self.rows_of(&plan.select);
