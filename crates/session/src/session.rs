@@ -12,6 +12,7 @@ mod check;
 mod ddl;
 mod explain;
 mod explain_forms;
+mod finish;
 mod foreign_key;
 mod histogram;
 mod lock_tables;
@@ -97,6 +98,8 @@ pub struct Session {
     multi_statements: bool,
     /// Its transaction was rolled back while the client said nothing, who is to be told.
     gave_up: bool,
+    /// What the statement that runs says about its transaction's end.
+    finishing: finish::Finish,
     /// Memory for taking texts apart.
     scan: Scan,
     /// What its account may do.

@@ -54,7 +54,7 @@ use crate::lexer::{Keyword, LexOptions, Lexer, Token, TokenKind};
 pub use deprecated::Deprecated;
 use error::Failure;
 pub use error::{ParseError, ParseErrorKind};
-pub use hint::Hint;
+pub use hint::{Finishing, Hint};
 use turnstile_values::charset::Charset;
 use turnstile_values::error::{SqlError, SqlResult};
 
@@ -150,9 +150,11 @@ pub struct Aside {
 }
 
 impl Aside {
-    /// True if it says nothing but that syntax is deprecated.
-    pub fn only_warns(&self) -> bool {
-        self.hints.is_empty() && self.clauses.is_empty()
+    /// Whether a statement that says this may be kept for its text to come again: it says nothing but that
+    /// syntax is deprecated, and how the transaction ends.
+    pub fn may_be_kept(&self) -> bool {
+        let finish = |hint: &Hint| matches!(hint, Hint::Finish(..));
+        self.hints.iter().all(finish) && self.clauses.is_empty()
     }
 }
 
@@ -271,6 +273,8 @@ struct Parser<'a> {
     /// Deepest level that any part of the statement reaches.
     reached: u32,
     parameter_count: u32,
+    /// The statement's first word, if it is one of the grammar.
+    begins_with: Option<Keyword>,
     /// SELECT, INSERT, REPLACE, UPDATE and DELETE read so far: hints may follow each.
     hinted: u32,
     waiting_hints: hint::Waiting,
@@ -301,6 +305,10 @@ impl<'a> Parser<'a> {
             deepest: 0,
             reached: 0,
             parameter_count: 0,
+            begins_with: match token.kind {
+                TokenKind::Keyword(keyword) => Some(keyword),
+                _ => None,
+            },
             hinted: 0,
             waiting_hints: hint::Waiting::default(),
             hinted_in_with: 0,

@@ -24,8 +24,8 @@
 //! - Only in the clauses where a value is looked at when the statement runs: after WHERE, SET and VALUES.
 //!   Select lists (a column may be named by a literal's text), ORDER BY and GROUP BY (a number is a
 //!   position), LIMIT, HAVING and INTERVAL keep theirs.
-//! - A text with a comment, a variable, a double quote, `?`, `;`, or a quote that touches a word (`x'4D'`,
-//!   `N'a'`, `_latin1'a'`) has no key.
+//! - A text with a comment that is not one of hints, a variable, a double quote, `?`, `;`, or a quote that
+//!   touches a word (`x'4D'`, `N'a'`, `_latin1'a'`) has no key.
 //! - A template is made from one text, and proved against it: the key is parsed with `?` for the marks, and
 //!   with the literals put back its tree must be the tree of the text ([`Template::of`]).
 //! - Then its tree must be of a shape whose plan cannot depend on the values (`accept`): one base table, no

@@ -40,6 +40,8 @@ pub struct Changed {
     pub records: u64,
     /// Rows that were there already.
     pub duplicates: u64,
+    /// Rows that ON DUPLICATE KEY UPDATE left as they were.
+    pub kept: u64,
     /// Rows that IGNORE left out because they break a constraint.
     pub left_out: u64,
     /// For the client: the first generated AUTO_INCREMENT value, or else the last that was given.

@@ -8,7 +8,8 @@ use crate::ast::{Decision, Statement};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::WarningLevel;
 use crate::parser::{Aside, Deprecated, Hint};
-use crate::session::rights;
+use crate::session::statement::Outcome;
+use crate::session::{finish, rights};
 use crate::value::Value;
 use crate::variables::{self, Kind, SessionVariables, VARIABLES};
 
@@ -60,7 +61,7 @@ const HINTABLE: &[&str] = &[
 /// Hints that forbid ways of running a query that are never taken here.
 const OBEYED: &[&str] = &["NO_BKA", "NO_ICP", "NO_MRR", "NO_SKIP_SCAN"];
 
-/// Heeds what a statement says beside its tree. What comes back is to be given to [`Session::end_aside`].
+/// Heeds what a statement says beside its tree. What comes back is to be given to [`end_aside`].
 pub(super) fn begin_aside(
     session: &mut Session,
     aside: &Aside,
@@ -73,6 +74,7 @@ pub(super) fn begin_aside(
             session.state.warnings.push(level, error);
         }
     }
+    session.finishing.begin(session.open.as_ref().is_some_and(|open| !open.autocommit));
     let mut saved = None;
     let (mut limit_ms, mut named, mut set) = (None, false, Vec::<&str>::new());
     for hint in &aside.hints {
@@ -95,6 +97,7 @@ pub(super) fn begin_aside(
                 saved.get_or_insert_with(|| Box::new(session.state.variables.lock().clone()));
                 set_by_hint(session, name, value)
             }
+            Hint::Finish(what, first) => session.finishing.note(*what, *first, statement),
             Hint::ResourceGroup(name) => Err(SqlError::resource_group_missing(name)),
             Hint::BlockName(name) if named => Err(SqlError::conflicting_hint(format!("QB_NAME(`{name}`)"))),
             Hint::BlockName(_) => {
@@ -134,11 +137,20 @@ pub(super) fn warn_of(session: &mut Session, names: &[Deprecated]) {
     }
 }
 
-/// Gives the session its variables back.
-pub(super) fn end_aside(session: &mut Session, saved: Option<Box<SessionVariables>>) {
+/// Gives the session its variables back, and ends the transaction if that is what the statement says.
+pub(super) async fn end_aside(
+    session: &mut Session,
+    saved: Option<Box<SessionVariables>>,
+    outcome: SqlResult<Outcome>,
+) -> SqlResult<Outcome> {
     if let Some(saved) = saved {
         session.state.restore_variables(*saved);
         session.settings_changed();
+    }
+    let finishing = std::mem::take(&mut session.finishing);
+    match finishing.ends_something() {
+        true => Box::pin(finish::end(session, finishing, outcome)).await,
+        false => outcome,
     }
 }
 

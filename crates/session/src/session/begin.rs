@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use turnstile_engine::interrupt::Interrupt;
 
-use super::{Identity, Session, SessionState, ddl, log, set, transaction};
+use super::{Identity, Session, SessionState, ddl, finish, log, set, transaction};
 use crate::accounts::{AccountName, Accounts, KnownRights};
 use crate::database::Database;
 use crate::dictionary::TemporaryTables;
@@ -65,6 +65,7 @@ impl Session {
             next_prepared: 1,
             multi_statements: init.multi_statements,
             gave_up: false,
+            finishing: finish::Finish::default(),
             scan: Scan::default(),
             rights: KnownRights::default(),
         };

@@ -218,8 +218,7 @@ async fn execute_with_aside(
 ) -> SqlResult<Outcome> {
     let saved = aside::begin_aside(session, aside, &prepared.statement);
     let outcome = execute_rows(session, prepared, params, out).await;
-    aside::end_aside(session, saved);
-    outcome
+    aside::end_aside(session, saved, outcome).await
 }
 
 async fn execute_rows(
@@ -292,17 +291,17 @@ pub(super) async fn text_prepared(
             if params.len() != found.params {
                 return Err(SqlError::wrong_arguments("EXECUTE"));
             }
-            let saved =
-                found.aside.as_ref().map(|aside| aside::begin_aside(session, aside, &found.statement));
+            let aside = found.aside.as_ref();
+            let saved = aside.map(|aside| aside::begin_aside(session, aside, &found.statement));
             let outcome = if is_row_statement(&found.statement) {
                 execute_rows(session, &found, &params, out).await
             } else {
                 Box::pin(statement::dispatch(session, &found.statement, &params, out)).await
             };
-            if let Some(saved) = saved {
-                aside::end_aside(session, saved);
+            match saved {
+                Some(saved) => aside::end_aside(session, saved, outcome).await,
+                None => outcome,
             }
-            outcome
         }
         ast::Statement::Deallocate(name) => {
             session.entry.counts.count(Com::StmtClose);

@@ -45,6 +45,8 @@ pub struct Outcome {
     pub rows: bool,
     /// Affected rows.
     pub affected: u64,
+    /// The same, whether the client counts changed rows or, with CLIENT_FOUND_ROWS, those that were meant.
+    pub changed: u64,
     /// AUTO_INCREMENT value for the client.
     pub insert_id: u64,
     /// Text of the OK packet.
@@ -91,11 +93,14 @@ pub(super) async fn run_statement(
     if !matches!(statement, Statement::Shutdown) {
         session.check_engine()?;
     }
-    let saved = aside.map(|aside| aside::begin_aside(session, aside, statement));
-    let outcome = dispatch(session, statement, params, out).await;
-    if let Some(saved) = saved {
-        aside::end_aside(session, saved);
-    }
+    let outcome = match aside {
+        None => dispatch(session, statement, params, out).await,
+        Some(aside) => {
+            let saved = aside::begin_aside(session, aside, statement);
+            let outcome = dispatch(session, statement, params, out).await;
+            aside::end_aside(session, saved, outcome).await
+        }
+    };
     if !session.gone_trees.is_empty() {
         ddl::sweep_temporary(session)?;
     }
@@ -455,6 +460,7 @@ async fn run_rows_waiting(
     exec.metadata_locks = [&open.holds, locked, global_read_lock.as_deref().unwrap_or_default()];
     let result = run_plan(&mut exec, plan, into, out, limit_ms, draft).await;
     drop(exec);
+    let result = result.and_then(|outcome| session.finishing.check(outcome));
     transaction::leave(session, savepoint, plan.naming_table(result)).await
 }
 

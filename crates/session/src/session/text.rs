@@ -108,7 +108,7 @@ async fn parse_and_run(
             ask_for_one(session, text, parsed.next, false)?;
             more = false;
         }
-        let cached = parsed.aside.as_ref().is_none_or(|aside| aside.only_warns());
+        let cached = parsed.aside.as_ref().is_none_or(|aside| aside.may_be_kept());
         if start == 0 && !more && cached && is_row_statement(&parsed.statement) {
             offer(session, text, (&parsed.statement, parsed.aside.as_deref()), scan, &course);
         }

@@ -26,6 +26,7 @@ mod deadlock_text;
 mod definitions_crash;
 mod depth;
 mod explain;
+mod finishing;
 mod foreign_keys;
 mod full_disk;
 mod histograms;
@@ -135,7 +136,12 @@ pub fn database() -> Arc<Database> {
 
 /// A session of root in database `test`.
 pub fn session(db: &Arc<Database>) -> Session {
-    let init = SessionInit {
+    Session::new(db.clone(), root(db)).unwrap()
+}
+
+/// How one begins.
+pub fn root(db: &Arc<Database>) -> SessionInit {
+    SessionInit {
         connection_id: db.registry().next_id(),
         user: "root".into(),
         host: "localhost".into(),
@@ -144,8 +150,7 @@ pub fn session(db: &Arc<Database>) -> Session {
         collation: 255,
         found_rows: false,
         multi_statements: true,
-    };
-    Session::new(db.clone(), init).unwrap()
+    }
 }
 
 /// Runs one text and gives its result as text.

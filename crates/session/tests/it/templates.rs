@@ -331,6 +331,38 @@ fn a_template_gives_what_the_text_gives() {
 }
 
 #[test]
+fn a_template_keeps_the_hints_that_finish_a_transaction() {
+    let mut pair = Pair::new();
+    pair.run("CREATE TABLE stock (id INT PRIMARY KEY, c INT NOT NULL)");
+    pair.run("INSERT INTO stock VALUES (1, 3), (2, 3), (3, 0)");
+    let shapes = [
+        "UPDATE /*+ COMMIT_ON_SUCCESS ROLLBACK_ON_FAIL TARGET_AFFECT_ROW(1) */ stock SET c = c - 1 WHERE id = # AND c > 0",
+        "UPDATE COMMIT_ON_SUCCESS ROLLBACK_ON_FAIL TARGET_AFFECT_ROW 1 stock SET c = c + 1 WHERE id = #",
+        "UPDATE /*+ ROLLBACK_ON_FAIL TARGET_AFFECT_ROW(1) */ stock SET c = c + 1 WHERE id = #",
+        "DELETE COMMIT_ON_SUCCESS FROM stock WHERE id = # AND c > 100",
+        "INSERT /*+ ROLLBACK_ON_FAIL */ INTO stock VALUES (#, 4)",
+        "SELECT /*+ COMMIT_ON_SUCCESS */ c FROM stock WHERE id = #",
+        "SELECT /*+ TARGET_AFFECT_ROW(1) */ c FROM stock WHERE id = #",
+    ];
+    for shape in shapes {
+        for id in [1, 2, 3, 4, 1, 2, 3, 4] {
+            pair.run("BEGIN");
+            pair.run("UPDATE stock SET c = c + 1 WHERE id = 2");
+            // The flags of a transaction are among what is compared.
+            pair.run(&shape.replace('#', &id.to_string()));
+            pair.run("ROLLBACK");
+            pair.run("SELECT * FROM stock");
+        }
+        assert!(pair.has_template(&shape.replace('#', "9")), "{shape}");
+    }
+    // Those that say something of the plan or the time are read each time.
+    for id in 1..4 {
+        pair.run(&format!("SELECT /*+ MAX_EXECUTION_TIME(100000) */ c FROM stock WHERE id = {id}"));
+    }
+    assert!(!pair.has_template("SELECT /*+ MAX_EXECUTION_TIME(100000) */ c FROM stock WHERE id = 9"));
+}
+
+#[test]
 fn a_point_change_is_the_same_with_parameters() {
     let mut pair = Pair::new();
     pair.run("SET sql_mode = ''");

@@ -1,5 +1,6 @@
 //! INSERT, REPLACE, UPDATE, DELETE.
 
+use super::hint::finishing_words;
 use super::{Parse, Parser};
 use crate::ast::{
     Assignment, Clause, Delete, Expr, Insert, InsertSource, LiteralKind, LiteralRows, Name, RowAlias,
@@ -20,10 +21,12 @@ impl Parser<'_> {
         let replace = self.advance().kind == TokenKind::Keyword(Keyword::Replace);
         let hints = self.hints();
         self.waiting_hints.insert(hints);
+        finishing_words(self, Keyword::Insert);
         if !self.note_any(&[Keyword::LowPriority, Keyword::HighPriority], Clause::Priority) {
             self.note_any(&[Keyword::Delayed], Clause::Delayed(replace));
         }
         let ignore = !replace && self.eat(Keyword::Ignore);
+        finishing_words(self, Keyword::Insert);
         self.eat(Keyword::Into);
         let table = self.table_name()?;
         self.refuse_partitions_of_table()?;
@@ -226,8 +229,10 @@ impl Parser<'_> {
     pub(super) fn update(&mut self) -> Parse<Statement> {
         self.advance();
         let hints = self.hints();
+        finishing_words(self, Keyword::Update);
         self.note_any(&[Keyword::LowPriority], Clause::Priority);
         let ignore = self.eat(Keyword::Ignore);
+        finishing_words(self, Keyword::Update);
         let tables = self.table_references()?;
         let hints = hints.advice(&tables, &mut self.aside.hints);
         self.expect(Keyword::Set)?;
@@ -270,6 +275,7 @@ impl Parser<'_> {
 /// What stands behind DELETE and its hints.
 fn delete_of(parser: &mut Parser<'_>) -> Parse<Delete> {
     let mut ignore = false;
+    finishing_words(parser, Keyword::Delete);
     while let Some(word) = parser.eat_any(&[Keyword::LowPriority, Keyword::Quick, Keyword::Ignore]) {
         match word {
             Keyword::Ignore => ignore = true,
@@ -277,6 +283,7 @@ fn delete_of(parser: &mut Parser<'_>) -> Parse<Delete> {
             _ => parser.note(Clause::Priority),
         }
     }
+    finishing_words(parser, Keyword::Delete);
     let mut delete = Delete {
         with: None,
         ignore,

@@ -4,6 +4,7 @@
 //! count.
 
 mod advice;
+mod finish;
 
 use super::error::Failure;
 use super::{ParseErrorKind, Parser};
@@ -12,6 +13,8 @@ use crate::lexer::is_word;
 pub(super) use advice::Waiting;
 use advice::Written;
 use advice::{Block, HEEDED};
+pub use finish::Finishing;
+pub(super) use finish::finishing_words;
 
 /// One hint, as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +23,8 @@ pub enum Hint {
     MaxExecutionTime(u64, bool),
     /// SET_VAR(name = value); the value without its quotes.
     SetVariable(Box<str>, Box<str>),
+    /// COMMIT_ON_SUCCESS and its kin; true behind the first word of a statement.
+    Finish(Finishing, bool),
     /// RESOURCE_GROUP(name)
     ResourceGroup(Box<str>),
     /// QB_NAME(name)
@@ -204,7 +209,7 @@ impl Reader<'_, '_> {
                 self.expect(b')')?;
                 Ok(Hint::Advice(name.into(), arguments.trim().into()))
             }
-            _ => wrong(start),
+            _ => self.finishing(&name, first).unwrap_or_else(|| wrong(start)),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use turnstile_values::error::SqlError;
 
+use super::hint::finishing_words;
 use super::query::plain;
 use super::{Deprecated, Parse, Parser};
 use crate::ast::{Clause, Expr, Literal, Name, Query, QueryBody, Select, SelectItem};
@@ -24,6 +25,7 @@ impl Parser<'_> {
     pub(super) fn select_block(&mut self) -> Parse<Query> {
         self.advance();
         let hints = self.hints();
+        finishing_words(self, Keyword::Select);
         let mut select = Select {
             distinct: false,
             straight_join: false,

@@ -127,11 +127,23 @@ impl Reader<'_, '_> {
                 b'\'' => self.string()?,
                 b'`' => self.quoted_name()?,
                 b'"' | b'@' | b';' | b'?' | b'#' | b'\\' | b'{' | 0..=8 => return Err(NoKey),
+                b'/' if self.text[self.at..].starts_with(b"/*+") => self.hints()?,
                 b'-' | b'/' if self.begins_comment(byte) => return Err(NoKey),
                 _ => self.at += 1,
             }
         }
         self.copy_to(self.text.len());
+        Ok(())
+    }
+
+    /// At a comment of hints: it stays in the key as it is, whatever it says.
+    fn hints(&mut self) -> Result<(), NoKey> {
+        let inside = &self.text[self.at + 3..];
+        let length = inside.windows(2).position(|two| two == b"*/").ok_or(NoKey)?;
+        if inside[..length].iter().any(|byte| *byte <= 8) {
+            return Err(NoKey);
+        }
+        self.at += length + 5;
         Ok(())
     }
 

@@ -448,9 +448,9 @@ async fn update_duplicate(
     if changed.changed > before.changed {
         done.changed += 2;
     } else {
-        // A row that is left as it was counts nowhere, and its number is not told.
+        // A row that is left as it was is no duplicate, and its number is not told.
         done.duplicates -= 1;
-        done.changed += u64::from(exec.session.found_rows_flag());
+        done.kept += 1;
         return Ok(());
     }
     if let Some(number) = changed.number {

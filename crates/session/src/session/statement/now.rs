@@ -79,7 +79,7 @@ fn begin_select(
 /// Ends a statement that has not waited, as far as that needs no wait either.
 fn end_now(session: &mut Session, savepoint: Savepoint, result: SqlResult<Outcome>) -> Attempt {
     let autocommit = session.open.as_ref().is_some_and(|open| open.autocommit);
-    match result {
+    match result.and_then(|outcome| session.finishing.check(outcome)) {
         Ok(outcome) if !autocommit => {
             transaction::count_statement(session);
             Attempt::Done(outcome)

@@ -103,7 +103,8 @@ fn insert_outcome(plan: &InsertPlan, done: Changed, exec: &Exec<'_>) -> Outcome 
     let came = done.records.saturating_sub(done.left_out + done.duplicates);
     plan.table.counters.rows.fetch_add(came, std::sync::atomic::Ordering::Relaxed);
     exec.db.statistics().rows_changed(&plan.table, done.changed);
-    Outcome { affected: done.changed, insert_id: done.insert_id, info, ..Outcome::default() }
+    let affected = if exec.session.found_rows_flag() { done.changed + done.kept } else { done.changed };
+    Outcome { affected, changed: done.changed, insert_id: done.insert_id, info, ..Outcome::default() }
 }
 
 pub(super) fn change_outcome(plan: &ChangePlan, done: Changed, update: bool, exec: &Exec<'_>) -> Outcome {
@@ -120,7 +121,7 @@ pub(super) fn change_outcome(plan: &ChangePlan, done: Changed, update: bool, exe
     let warnings = session.warnings.count();
     let info = if update { info_of_update(done, u64::from(warnings)) } else { String::new() };
     let insert_id = if update { session.told_id().unwrap_or(0) } else { 0 };
-    Outcome { affected, insert_id, info, ..Outcome::default() }
+    Outcome { affected, changed: done.changed, insert_id, info, ..Outcome::default() }
 }
 
 /// The text that every UPDATE sends; put together by hand because a hot row's buyers wait for it.
