@@ -35,7 +35,7 @@ const STILL: &[&str] = &[
 ];
 
 /// What a quiet server of a test cannot be made to do for sure: pages that do not fit the pool, a full log,
-/// waits, the adaptive hash index and the hand-on of hot rows, which are off, threads of the pool.
+/// waits, deadlocks, the adaptive hash index and the hand-on of hot rows, which are off, threads of the pool.
 const UNSURE: &[&str] = &[
     "Aborted_clients",
     "Innodb_adaptive_hash_hash_searches",
@@ -53,6 +53,7 @@ const UNSURE: &[&str] = &[
     "Innodb_row_lock_current_waits",
     "Innodb_deadlocks",
     "Turnstile_blind_wait_rollbacks",
+    "Turnstile_statement_retries",
     "Turnstile_hot_row_followed",
     "Turnstile_hot_row_following",
     "Turnstile_hot_row_handed_on",

@@ -51,6 +51,8 @@ pub struct SessionState {
     /// The statement has called LAST_INSERT_ID() with a value.
     tells_id: AtomicBool,
     insert_id: AtomicU64,
+    /// What statements have done that no rollback takes back.
+    effects: AtomicU64,
     row_count: AtomicI64,
     found_rows: AtomicU64,
     random: AtomicU64,
@@ -161,6 +163,7 @@ impl SessionState {
             last_insert_id: AtomicU64::new(0),
             tells_id: AtomicBool::new(false),
             insert_id: AtomicU64::new(0),
+            effects: AtomicU64::new(0),
             row_count: AtomicI64::new(0),
             found_rows: AtomicU64::new(0),
             random: AtomicU64::new(id.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1),
@@ -379,7 +382,23 @@ impl SessionState {
 
     /// `insert_id`, used once; 0 for none.
     pub fn take_insert_id(&self) -> u64 {
-        self.insert_id.swap(0, Ordering::Relaxed)
+        let id = self.insert_id.swap(0, Ordering::Relaxed);
+        if id != 0 {
+            self.note_effect();
+        }
+        id
+    }
+
+    /// The statement does something that no rollback takes back, and that would be seen twice if the
+    /// statement were begun again.
+    pub fn note_effect(&self) {
+        self.effects.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How often that was noted.
+    #[inline]
+    pub fn effects(&self) -> u64 {
+        self.effects.load(Ordering::Relaxed)
     }
 
     /// CLIENT_FOUND_ROWS

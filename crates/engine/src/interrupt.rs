@@ -13,6 +13,7 @@ use turnstile_sys::sync::atomic::{AtomicU8, Ordering};
 
 const QUERY: u8 = 1;
 const CONNECTION: u8 = 2;
+const ROLLED_BACK: u8 = 4;
 
 /// Set by KILL, checked by long statements, awaited by every wait.
 #[derive(Debug, Default)]
@@ -38,9 +39,10 @@ impl Interrupt {
         self.state.fetch_or(bits, Ordering::SeqCst);
         self.wake();
     }
-    /// The first half of [`Interrupt::kill_query`], allowed under a mutex; [`Interrupt::wake`] must follow.
+    /// Ends the running statement because its transaction is to be rolled back: allowed under a mutex;
+    /// [`Interrupt::wake`] must follow.
     pub fn note_kill(&self) {
-        self.state.fetch_or(QUERY, Ordering::SeqCst);
+        self.state.fetch_or(ROLLED_BACK, Ordering::SeqCst);
     }
     /// Has whoever waits look at what was noted.
     pub fn wake(&self) {
@@ -53,13 +55,17 @@ impl Interrupt {
     pub fn clear_query(&self) {
         // Every statement begins with it, and hardly any was killed: a load then, no exchange. A kill that
         // comes just now is one that comes a moment later.
-        if self.state.load(Ordering::Relaxed) & QUERY != 0 {
+        if self.state.load(Ordering::Relaxed) & !CONNECTION != 0 {
             self.state.fetch_and(CONNECTION, Ordering::SeqCst);
         }
     }
     /// Whether the statement is to end.
     pub fn is_killed(&self) -> bool {
         self.state.load(Ordering::SeqCst) != 0
+    }
+    /// Whether somebody ended the statement, and not only its transaction.
+    pub fn is_query_killed(&self) -> bool {
+        self.state.load(Ordering::SeqCst) & (QUERY | CONNECTION) != 0
     }
     /// Whether the connection is to end.
     #[inline]

@@ -160,6 +160,7 @@ fn of_sessions(counts: &Totals, all: &mut Vec<(&'static str, u64)>) {
         ("Sort_range", counts.range_sorts),
         ("Sort_rows", counts.sorted_rows),
         ("Sort_scan", counts.scan_sorts),
+        ("Turnstile_statement_retries", counts.retries),
     ]);
     all.extend(commands::NAMES.iter().copied().zip(counts.commands));
 }

@@ -24,6 +24,7 @@ mod preparable;
 mod prepared;
 mod read_only;
 mod reads;
+mod retry;
 mod rewrite;
 mod rights;
 mod set;

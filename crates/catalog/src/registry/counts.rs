@@ -88,6 +88,8 @@ numbers! {
     bytes_received
     /// Bytes to the client.
     bytes_sent
+    /// Times that a deadlock's victim was begun again within its statement.
+    retries
     /// Statements that took longer than `long_query_time`.
     slow_queries
     /// Queries that read all of their first table.

@@ -79,6 +79,7 @@ impl SessionView for SessionState {
     fn set_last_insert_id(&self, id: u64) {
         self.last_insert_id.store(id, Ordering::Relaxed);
         self.tells_id.store(true, Ordering::Relaxed);
+        self.note_effect();
     }
     fn row_count(&self) -> i64 {
         self.row_count.load(Ordering::Relaxed)
@@ -97,6 +98,7 @@ impl SessionView for SessionState {
         // NULL alone makes bytes of a new variable, and leaves another what it is.
         let before = || named.values.get(name).map(|(_, kind)| *kind);
         let kind = kind.or_else(before).unwrap_or(VariableKind::Text(Collation::Binary));
+        self.note_effect();
         let value = kind.held(value);
         let own = name.len() + size_of::<(Box<str>, (Value, VariableKind))>();
         named.charge.add(own + heap_bytes(&value))?;
@@ -128,10 +130,12 @@ impl SessionView for SessionState {
     }
     fn release_user_lock(&self, name: &Value) -> SqlResult<Option<bool>> {
         let name = UserLocks::name_of(name)?;
+        self.note_effect();
         let released = self.user_locks.lock().release(&name);
         Ok((released || self.catalog.user_locks().owner(&name).is_some()).then_some(released))
     }
     fn release_user_locks(&self) -> u64 {
+        self.note_effect();
         self.user_locks.lock().release_all()
     }
     fn user_lock_owner(&self, name: &Value) -> SqlResult<Option<u64>> {

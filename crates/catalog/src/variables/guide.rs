@@ -23,6 +23,10 @@ a time, cycle or not (error 1205).
 `innodb_deadlock_detect` is the first, `innodb_lock_wait_timeout` the second, and they do not replace each other: with detection OFF a \
 deadlock would cost every transaction in it the whole timeout, so waits are ordered by age then: `turnstile_blind_wait_ms`. In MySQL detection is often switched off because its cost grows with the \
 queue; here a waiter that holds nothing anybody waits for is not searched at all, and the switch is there for comparison. \
+A change that is a transaction of its own and is chosen as the victim is begun again within the server, `turnstile_statement_retries` \
+times at most: nothing was promised to its client. 2 is the default because it changes nothing but how often a client is told 1213, and \
+because who fails three times in a row does better to hear of it.
+
 `innodb_rollback_on_timeout` decides how much a timeout undoes, `lock_wait_timeout` is another clock altogether: it is for metadata, \
 that is, for statements that wait for a CREATE, ALTER, DROP or LOCK TABLES or the other way round.
 
@@ -35,6 +39,7 @@ in the queue of a row, so that a shop says no at once. `turnstile_lock_queue_ski
             "turnstile_lock_wait_timeout_ms",
             "turnstile_hot_row_queue_cap",
             "turnstile_lock_queue_skips",
+            "turnstile_statement_retries",
             "innodb_rollback_on_timeout",
             "innodb_print_all_deadlocks",
             "lock_wait_timeout",

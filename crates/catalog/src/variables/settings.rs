@@ -145,6 +145,8 @@ pub struct SessionSettings {
     pub release: bool,
     /// `foreign_key_checks`
     pub foreign_key_checks: bool,
+    /// `turnstile_statement_retries`
+    pub statement_retries: u64,
     /// `turnstile_read_durable`
     pub read_durable: bool,
     /// `restrict_fk_on_non_standard_key`
@@ -229,10 +231,7 @@ impl SessionSettings {
             require_primary_key: on("sql_require_primary_key"),
             auto_is_null: on("sql_auto_is_null"),
             plans_anew: plans_anew(&on, &number, ways),
-            fixed_now_us: match variables.named("timestamp") {
-                Value::Double(seconds) if seconds > 0.0 => Some((seconds * 1e6) as i64),
-                _ => None,
-            },
+            fixed_now_us: moment_us(&variables.named("timestamp")),
             priority: match &*text("thread_pool_priority") {
                 "high" => Priority::High,
                 "low" => Priority::Low,
@@ -245,6 +244,7 @@ impl SessionSettings {
             chain: completion == "CHAIN",
             release: completion == "RELEASE",
             foreign_key_checks: on("foreign_key_checks"),
+            statement_retries: number("turnstile_statement_retries"),
             read_durable: on("turnstile_read_durable"),
             standard_foreign_keys: on("restrict_fk_on_non_standard_key"),
         }
@@ -256,6 +256,14 @@ fn row_lock_wait_ms(number: &dyn Fn(&str) -> u64) -> u64 {
     match number("turnstile_lock_wait_timeout_ms") {
         0 => number("innodb_lock_wait_timeout").saturating_mul(1000),
         precise => precise,
+    }
+}
+
+/// A moment in seconds; none for 0.
+fn moment_us(value: &Value) -> Option<i64> {
+    match value {
+        Value::Double(seconds) if *seconds > 0.0 => Some((*seconds * 1e6) as i64),
+        _ => None,
     }
 }
 

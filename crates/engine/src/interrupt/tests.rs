@@ -25,6 +25,13 @@ fn states() {
     assert_eq!(interrupt.check(), Err(Error::Killed));
     interrupt.clear_query();
     assert!(!interrupt.is_killed());
+    interrupt.note_kill();
+    assert!(interrupt.is_killed() && !interrupt.is_query_killed());
+    assert_eq!(interrupt.check(), Err(Error::Killed));
+    interrupt.kill_query();
+    assert!(interrupt.is_query_killed());
+    interrupt.clear_query();
+    assert!(!interrupt.is_killed());
     interrupt.kill_connection();
     interrupt.clear_query();
     assert!(interrupt.is_killed() && interrupt.is_connection_killed());

@@ -48,6 +48,7 @@ pub(super) async fn run_subquery(
         }
         let duration = std::time::Duration::from_secs_f64(number.clamp(0.0, 1e9));
         exec.db.status().sleep();
+        exec.session.note_effect();
         let slept =
             exec.txn.outside(turnstile_catalog::timeout::sleep(duration, exec.interrupt.clone())).await;
         tuple[subquery.position] = Value::boolean(!slept);
@@ -130,6 +131,7 @@ pub(super) async fn try_subquery(
 async fn get_lock(exec: &mut Exec<'_>, name: &Value, seconds: f64) -> SqlResult<bool> {
     exec.pace().await?;
     let name = UserLocks::name_of(name)?;
+    exec.session.note_effect();
     if exec.session.user_locks().lock().take_again(&name) {
         return Ok(true);
     }

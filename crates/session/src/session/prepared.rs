@@ -19,6 +19,7 @@ use crate::plan::derived::TEXT_COMMAND;
 use crate::registry::Command;
 use crate::registry::commands::Command as Com;
 use crate::row_plan::PlanKind;
+use crate::session::retry::Tries;
 use crate::session::{aside, log, read_only, rights, show, statement, text, transaction};
 use crate::sink::{ColumnMeta, ResultSink};
 use crate::value::{Value, to_bytes};
@@ -197,16 +198,36 @@ pub(super) async fn run_kept(
     session.state.begin_sequences();
     session.entry.counts.command(&prepared.statement);
     session.check_engine()?;
-    let outcome = match &prepared.aside {
+    let mut tries = Tries::begin(session);
+    let mut outcome = match &prepared.aside {
         None => execute_rows(session, prepared, params, out).await,
         Some(aside) => Box::pin(execute_with_aside(session, prepared, aside, params, out)).await,
     };
+    while let Err(error) = &outcome
+        && let Some(pause) = tries.again(session, &prepared.statement, error)
+    {
+        pause.await;
+        outcome = Box::pin(execute_again(session, prepared, params, out)).await;
+    }
     let outcome = outcome?;
     if let Some(wait) = session.before_answer()? {
         wait.await?;
     }
     statement::finish_result(session, &outcome, out, false);
     Ok(())
+}
+
+/// Runs it as if it had not run before.
+async fn execute_again(
+    session: &mut Session,
+    prepared: &Statement,
+    params: &[Value],
+    out: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    match &prepared.aside {
+        None => execute_rows(session, prepared, params, out).await,
+        Some(aside) => execute_with_aside(session, prepared, aside, params, out).await,
+    }
 }
 
 async fn execute_with_aside(
@@ -291,13 +312,20 @@ pub(super) async fn text_prepared(
             if params.len() != found.params {
                 return Err(SqlError::wrong_arguments("EXECUTE"));
             }
+            if is_row_statement(&found.statement) {
+                let mut tries = Tries::begin(session);
+                loop {
+                    match execute_again(session, &found, &params, out).await {
+                        Err(error) if let Some(pause) = tries.again(session, &found.statement, &error) => {
+                            pause.await
+                        }
+                        outcome => return outcome,
+                    };
+                }
+            }
             let aside = found.aside.as_ref();
             let saved = aside.map(|aside| aside::begin_aside(session, aside, &found.statement));
-            let outcome = if is_row_statement(&found.statement) {
-                execute_rows(session, &found, &params, out).await
-            } else {
-                Box::pin(statement::dispatch(session, &found.statement, &params, out)).await
-            };
+            let outcome = Box::pin(statement::dispatch(session, &found.statement, &params, out)).await;
             match saved {
                 Some(saved) => aside::end_aside(session, saved, outcome).await,
                 None => outcome,

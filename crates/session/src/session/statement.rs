@@ -25,6 +25,7 @@ use crate::plan::{PlanContext, plan_shown};
 use crate::pulse;
 use crate::reads_lock::ReadsLock;
 use crate::row_plan::{PlanKind, RowPlan};
+use crate::session::retry::Tries;
 use crate::session::{
     accounts, aside, ddl, explain, foreign_key, lock_tables, maintain, persist, prepared, read_only, reads,
     rewrite, rights, set, show, transaction,
@@ -93,13 +94,18 @@ pub(super) async fn run_statement(
     if !matches!(statement, Statement::Shutdown) {
         session.check_engine()?;
     }
-    let outcome = match aside {
-        None => dispatch(session, statement, params, out).await,
-        Some(aside) => {
-            let saved = aside::begin_aside(session, aside, statement);
-            let outcome = dispatch(session, statement, params, out).await;
-            aside::end_aside(session, saved, outcome).await
-        }
+    let mut tries = Tries::begin(session);
+    let outcome = loop {
+        let saved = aside.map(|aside| aside::begin_aside(session, aside, statement));
+        let outcome = dispatch(session, statement, params, out).await;
+        let outcome = match saved {
+            Some(saved) => aside::end_aside(session, saved, outcome).await,
+            None => outcome,
+        };
+        match outcome {
+            Err(error) if let Some(pause) = tries.again(session, statement, &error) => pause.await,
+            outcome => break outcome,
+        };
     };
     if !session.gone_trees.is_empty() {
         ddl::sweep_temporary(session)?;

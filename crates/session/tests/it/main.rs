@@ -39,6 +39,7 @@ mod monitor;
 mod monitoring;
 mod persist;
 mod prepared;
+mod retries;
 mod rights;
 mod rights_withheld;
 mod roles;
