@@ -19,6 +19,7 @@ mod login;
 mod memory;
 mod names;
 mod patience;
+mod pipelined;
 mod restart;
 mod seeing;
 mod start_options;

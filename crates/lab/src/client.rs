@@ -181,6 +181,15 @@ impl Client {
         self.command(3, text)
     }
 
+    /// Sends several statements in one write, each a packet of its own, without waiting for an answer.
+    ///
+    /// # Errors
+    /// Any [`ClientError`].
+    pub fn send_at_once(&mut self, texts: &[&str]) -> Result<(), ClientError> {
+        let message = |text: &&str| packet(&[&[3], text.as_bytes()].concat(), 0);
+        Ok(self.socket.write_all(&texts.iter().flat_map(message).collect::<Vec<u8>>())?)
+    }
+
     fn command(&mut self, command: u8, text: &str) -> Result<(), ClientError> {
         self.sequence = 0;
         let mut packet = vec![command];
