@@ -35,6 +35,14 @@ pub(super) struct Place {
     pub arrival: u64,
 }
 
+/// Whether as many wait for a row as may; whoever has a part of it already may always wait.
+pub(super) fn is_full(shard: &Shard, txn: &TxnLocks, name: LockName<'_>, hash: u64, cap: u64) -> bool {
+    let Some(entry) = shard.find(name, hash).filter(|_| cap > 0 && !name.is_table()) else { return false };
+    u64::from(shard.entry(entry).waiters()) >= cap
+        && shard.own_hold(entry, txn).is_none()
+        && !shard.is_handed_by(entry, txn)
+}
+
 impl Shard {
     /// The place of one that others wait for, if it is not the last. Counts it as a skip.
     pub fn place(&self, queue: &Queue, txn: &TxnLocks, want: Want, skips: u64) -> Option<Place> {
@@ -56,14 +64,6 @@ impl Shard {
         }
         oldest.skipped.store(skipped + 1, Ordering::Relaxed);
         Some(Place { before: node, arrival: oldest.arrival - STRIDE + 1 + skipped })
-    }
-
-    /// Whether as many wait for a row as may; whoever has a part of it already may always wait.
-    pub fn is_full(&self, txn: &TxnLocks, name: LockName<'_>, hash: u64, cap: u64) -> bool {
-        let Some(entry) = self.find(name, hash).filter(|_| cap > 0 && !name.is_table()) else { return false };
-        u64::from(self.entry(entry).waiters()) >= cap
-            && self.own_hold(entry, txn).is_none()
-            && !self.is_handed_by(entry, txn)
     }
 
     /// Notes for whom a waiter waits. `blind`: those that wait themselves, and did not know, look at their

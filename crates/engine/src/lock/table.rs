@@ -9,6 +9,7 @@ use super::hot_rows::HotRows;
 use super::mode::{LockKind, LockMode, Want};
 use super::name::LockName;
 use super::owner::{HeldRef, TxnLocks};
+use super::precedence::is_full;
 use super::shard::{Shard, Woken};
 use super::statistics::{Counters, LockStatistics};
 use super::wait::{Outcome, Patience, Wait, Waiter};
@@ -239,7 +240,7 @@ impl LockTable {
             let mut shard = self.slot(hash).shard.lock();
             match shard.attempt(txn, name, hash, want, &mut woken) {
                 Grant::New | Grant::Held => None,
-                Grant::Conflict if shard.is_full(txn, name, hash, cap) => {
+                Grant::Conflict if is_full(&shard, txn, name, hash, cap) => {
                     self.counters.refused.fetch_add(1, Ordering::Relaxed);
                     outcome = Outcome::Refused;
                     None
