@@ -71,8 +71,10 @@ impl Default for Settings {
 /// Whether rows are handed on before commit, and within which bounds. Live.
 #[derive(Debug)]
 pub struct HotRow {
-    /// `turnstile_hot_row`.
+    /// `turnstile_hot_row` is not OFF.
     pub on: AtomicBool,
+    /// It is HINT_ONLY: of statements that say so.
+    pub hint_only: AtomicBool,
     /// `turnstile_hot_row_min_waiters`: who waits for a row, if it is to count as hot.
     pub min_waiters: AtomicU64,
     /// `turnstile_hot_row_group_cap`: most transactions that a row is handed on by before the first of them
@@ -94,6 +96,7 @@ impl Default for HotRow {
     fn default() -> Self {
         HotRow {
             on: AtomicBool::new(false),
+            hint_only: AtomicBool::new(false),
             min_waiters: AtomicU64::new(1),
             group_cap: AtomicU64::new(1024),
             patience_ms: AtomicU64::new(5_000),

@@ -296,7 +296,7 @@ errors! {
     hash_index_replaced() = 3502 b"HY000" "This storage engine does not support the HASH index algorithm, storage engine default was used instead.";
     execution_time_not_here() = 3125 b"HY000" "MAX_EXECUTION_TIME hint is supported by top-level standalone SELECT statements only";
     finishing_not_here(name) = 3125 b"HY000" "{name} hint is supported by top-level standalone SELECT, INSERT, REPLACE, UPDATE and DELETE statements only";
-    target_rows_not_here() = 3125 b"HY000" "TARGET_AFFECT_ROW hint is supported by top-level standalone INSERT, REPLACE, UPDATE and DELETE statements only";
+    change_hint_not_here(name) = 3125 b"HY000" "{name} hint is supported by top-level standalone INSERT, REPLACE, UPDATE and DELETE statements only";
     other_rows_than_target(changed, asked) = 7532 b"HY000" "The statement changed {changed} rows, where its hint TARGET_AFFECT_ROW asks for {asked}";
     conflicting_hint(hint) = 3126 b"HY000" "Hint {hint} is ignored as conflicting/duplicated";
     no_block_of_hint(name, hint) = 3127 b"HY000" "Query block name {name} is not found for {hint} hint";

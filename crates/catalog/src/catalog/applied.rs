@@ -16,6 +16,11 @@ impl Catalog {
             self.accounts.set_mandatory(roles_named(&to_text(value)).unwrap_or_default());
         }
         let settings = self.engine.settings();
+        if name == "turnstile_hot_row" {
+            let text = to_text(value);
+            settings.hot_row.hint_only.store(&*text == "HINT_ONLY", Ordering::Relaxed);
+            settings.hot_row.on.store(&*text != "OFF", Ordering::Relaxed);
+        }
         let number = match value {
             Value::Int(number) => *number as u64,
             Value::UInt(number) => *number,
@@ -27,7 +32,6 @@ impl Catalog {
             }
             "innodb_adaptive_hash_index" => self.engine.adaptive_hash().set_enabled(number != 0),
             "innodb_deadlock_detect" => self.engine.locks().set_detection(number != 0),
-            "turnstile_hot_row" => settings.hot_row.on.store(number != 0, Ordering::Relaxed),
             "turnstile_hot_row_group_cap" => settings.hot_row.group_cap.store(number, Ordering::Relaxed),
             "turnstile_hot_row_min_waiters" => settings.hot_row.min_waiters.store(number, Ordering::Relaxed),
             "turnstile_hot_row_patience_ms" => settings.hot_row.patience_ms.store(number, Ordering::Relaxed),

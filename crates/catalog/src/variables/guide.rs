@@ -52,6 +52,8 @@ wants that row, the round trips add up. With `turnstile_hot_row` the row goes to
 client. The successor builds on the change, commits after its predecessor, and is rolled back with it: error 1213, as for a deadlock, \
 and the client begins again. Consistent reads see nothing of it; locking reads, ranges and INSERT wait as ever, and nobody gets past them.
 
+HINT_ONLY does so between statements with the hint HOT_ROW (or those that end an order) alone; NO_HOT_ROW keeps one out of it.
+
 It is for changes of one row by its key that touch no index: stock, counters, balances. Where rollbacks are frequent, or clients dawdle \
 within their transactions, each takes all along who came after: `turnstile_hot_row_group_cap` says how many those may be, \
 `turnstile_hot_row_patience_ms` for how long they wait for one that dawdles. `turnstile_hot_row_min_waiters` keeps rows out of it that \

@@ -23,7 +23,7 @@ use crate::ids::PageNo;
 use crate::page::DELETE_MARK;
 use crate::row::{chain, insert, scan_locked, secondary, write};
 use crate::txn::Txn;
-use crate::txn::lock_calls::{Grant, LockKind};
+use crate::txn::lock_calls::Grant;
 use crate::txn::spare::{give_buffer, take_buffer};
 
 /// The caller's decision about a row.
@@ -114,7 +114,7 @@ impl Txn {
             Some(grant) => grant,
             None => {
                 let (lock, wait) = (RowLock::Exclusive, LockWait::Wait);
-                self.lock_row(table.clustered, key, lock, LockKind::Successor, wait).await?
+                self.lock_row(table.clustered, key, lock, self.order().lock_kind(), wait).await?
             }
         };
         self.order().note_predecessor()?;
@@ -158,7 +158,7 @@ fn try_whole_update(
     draft: &mut UpdateDraft,
 ) -> Result<bool> {
     txn.check_may_write()?;
-    match txn.try_lock_row(table.clustered, key, RowLock::Exclusive, LockKind::Successor) {
+    match txn.try_lock_row(table.clustered, key, RowLock::Exclusive, txn.order().lock_kind()) {
         Grant::Conflict => return Ok(false),
         grant => draft.grant = Some(grant),
     }

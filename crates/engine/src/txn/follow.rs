@@ -4,7 +4,7 @@
 
 use crate::error::{Error, Result};
 use crate::ids::IndexId;
-use crate::lock::{LockName, TxnLocks};
+use crate::lock::{LockKind, LockName, TxnLocks};
 use crate::session_status::WaitingFor;
 
 use super::kernel::Orphan;
@@ -28,6 +28,13 @@ impl Txn {
     pub fn order(&self) -> Order<'_> {
         Order(self)
     }
+}
+
+/// Says of the statement that begins whether it takes a row that is handed on, and hands its own on; None: as
+/// `turnstile_hot_row` says.
+#[inline]
+pub fn choose_hot_row(txn: &mut Txn, hot_row: Option<bool>) {
+    txn.hot_row = hot_row;
 }
 
 impl Order<'_> {
@@ -95,16 +102,29 @@ impl Order<'_> {
         Ok(())
     }
 
+    /// Whether its statement is one of those that rows are handed on by and to.
+    #[inline]
+    fn takes_part(self) -> bool {
+        let rules = &self.0.kernel.settings.hot_row;
+        rules.is_on() && self.0.hot_row.unwrap_or_else(|| !rules.hint_only.load(Ordering::Relaxed))
+    }
+
+    /// How a row is locked that is to be changed.
+    #[inline]
+    pub(crate) fn lock_kind(self) -> LockKind {
+        if self.takes_part() { LockKind::Successor } else { LockKind::Record }
+    }
+
     /// Whether changes are noted for hand-on: a statement alone is over before anybody could be handed its
-    /// row, unless it has to follow.
+    /// row, unless it has to follow. Once a row is noted all that is done to it must be.
     #[inline]
     pub(crate) fn notes_changes(self) -> bool {
-        (!self.0.options.autocommit || self.0.locks.in_chain())
-            && self.0.kernel.settings.hot_row.on.load(Ordering::Relaxed)
+        self.0.locks.in_chain() || !self.0.options.autocommit && self.takes_part()
     }
 
     /// See [`TxnLocks::note_change`].
     pub(crate) fn note_change(self, index: IndexId, key: &[u8], only: Option<bool>) {
+        let only = if self.takes_part() { only } else { only.filter(|only| !only) };
         if only == Some(true) {
             self.0.locks.enter_chain(&self.0.options.interrupt);
         }

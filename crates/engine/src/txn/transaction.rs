@@ -45,6 +45,8 @@ pub struct Txn {
     pub(crate) ticket: Option<Ticket>,
     /// The statement's reads are all of one moment, also when one alone would need no view.
     pub(crate) one_moment: bool,
+    /// Whether its statement is one for hot rows; None if it does not say.
+    pub(crate) hot_row: Option<bool>,
 }
 
 impl Txn {
@@ -62,6 +64,7 @@ impl Txn {
             carried: None,
             ticket: None,
             one_moment: false,
+            hot_row: None,
         }
     }
 

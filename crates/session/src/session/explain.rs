@@ -104,13 +104,15 @@ async fn explain_statement(
 pub(super) const HAND_ON: &str = "Hand-on before commit";
 
 /// Whether the plan is such a change: of one row by its primary key, and of no column of any key, while
-/// `turnstile_hot_row` is on. A row that is stored in pages of its own is not handed on, which is not known
+/// `turnstile_hot_row` is ON, for all statements. A row that is stored in pages of its own is not handed on, which is not known
 /// here.
 fn hands_on(session: &Session, plan: &RowPlan) -> bool {
     let PlanKind::Change(change, true) = &plan.kind else { return false };
+    let rules = &session.db.engine().settings().hot_row;
     change.point.is_some()
         && change.targets.iter().all(|target| !target.moves_keys)
-        && session.db.engine().settings().hot_row.on.load(Ordering::Relaxed)
+        && rules.is_on()
+        && !rules.hint_only.load(Ordering::Relaxed)
 }
 
 /// Whether EXPLAIN ANALYZE has a form.

@@ -9,6 +9,8 @@
 //!   statement that fails; so ROLLBACK_ON_FAIL holds for it, too. What counts is rows that are different now,
 //!   as UPDATE tells a client without CLIENT_FOUND_ROWS: a row that was met and left as it was does not,
 //!   whatever the client counts.
+//! - HOT_ROW, NO_HOT_ROW: whether rows are handed on to and by the change before commit; the others above say
+//!   HOT_ROW, too, which matters where `turnstile_hot_row` is HINT_ONLY.
 //!
 //! Both ends are those of COMMIT and ROLLBACK, `completion_type` included. They hold for the statement that a
 //! client sends, not for parts of one. Without a transaction there is nothing to finish: an autocommitted
@@ -27,6 +29,8 @@ pub(super) struct Finish {
     rolls_back: bool,
     /// How many rows it is to change.
     rows: Option<u64>,
+    /// It is one for hot rows, or not.
+    hot_row: Option<bool>,
     /// It began in a transaction.
     within: bool,
 }
@@ -42,7 +46,14 @@ impl Finish {
         let changes = matches!(statement, Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_));
         let finishes = first && (changes || matches!(statement, Statement::Select(_)));
         let known = match what {
-            Finishing::Rows(_) if !first || !changes => return Err(SqlError::target_rows_not_here()),
+            Finishing::Rows(_) | Finishing::HotRow(_) if !first || !changes => {
+                return Err(SqlError::change_hint_not_here(what.name()));
+            }
+            Finishing::HotRow(hot) if self.hot_row.is_none() => {
+                self.hot_row = Some(hot);
+                false
+            }
+            Finishing::HotRow(_) => true,
             _ if !finishes => return Err(SqlError::finishing_not_here(what.name())),
             Finishing::Commit => std::mem::replace(&mut self.commits, true),
             Finishing::RollBack => std::mem::replace(&mut self.rolls_back, true),
@@ -53,6 +64,13 @@ impl Finish {
             Finishing::Rows(_) => true,
         };
         if known { Err(SqlError::conflicting_hint(what.shown())) } else { Ok(()) }
+    }
+
+    /// Whether it is one that hot rows are handed on by and to; None if it does not say.
+    #[inline]
+    pub fn hot_row(&self) -> Option<bool> {
+        let finishes = self.ends_something() || self.rows.is_some();
+        self.hot_row.or_else(|| finishes.then_some(true))
     }
 
     /// Whether the transaction may end with the statement.

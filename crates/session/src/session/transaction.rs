@@ -10,6 +10,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use turnstile_engine::ids::Lsn;
 use turnstile_engine::session_status::Operation;
+use turnstile_engine::txn::follow::choose_hot_row;
 use turnstile_engine::{Isolation, Savepoint, Txn, TxnOptions};
 
 use super::Session;
@@ -125,7 +126,10 @@ pub(super) fn enter(session: &mut Session) -> &mut OpenTxn {
         let options = options(session, autocommit, None);
         open_with(session, options, true);
     }
-    session.open.as_mut().expect("a transaction was opened above if none was")
+    let hot_row = session.finishing.hot_row();
+    let open = session.open.as_mut().expect("a transaction was opened above if none was");
+    choose_hot_row(&mut open.txn, hot_row);
+    open
 }
 
 /// Opens a transaction; `begun`: a statement begins in it, or it has its read view already.

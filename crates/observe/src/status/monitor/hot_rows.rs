@@ -19,7 +19,11 @@ const ROWS_MAX: usize = 16;
 pub fn section(out: &mut String, db: &Catalog, span: &Span) {
     heading(out, "HOT ROWS");
     let rules = &db.engine().settings().hot_row;
-    let state = if rules.on.load(Ordering::Relaxed) { "ON" } else { "OFF" };
+    let state = match (rules.is_on(), rules.hint_only.load(Ordering::Relaxed)) {
+        (false, _) => "OFF",
+        (true, false) => "ON",
+        (true, true) => "HINT_ONLY",
+    };
     let LockStatistics { handed_on, followed, following, doomed, impatience, .. } = span.now.locks;
     let rate = span.rate(|sample| sample.locks.handed_on);
     let _ = writeln!(

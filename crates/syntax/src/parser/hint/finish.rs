@@ -25,6 +25,8 @@ pub enum Finishing {
     RollBack,
     /// TARGET_AFFECT_ROW(n): it fails if it changes another number of rows.
     Rows(u64),
+    /// HOT_ROW, NO_HOT_ROW: whether rows are handed on to it, and by it, before commit.
+    HotRow(bool),
 }
 
 impl Finishing {
@@ -34,6 +36,8 @@ impl Finishing {
             Finishing::Commit => COMMIT,
             Finishing::RollBack => ROLL_BACK,
             Finishing::Rows(_) => ROWS,
+            Finishing::HotRow(true) => HOT_ROW,
+            Finishing::HotRow(false) => NO_HOT_ROW,
         }
     }
 
@@ -49,6 +53,8 @@ impl Finishing {
 const COMMIT: &str = "COMMIT_ON_SUCCESS";
 const ROLL_BACK: &str = "ROLLBACK_ON_FAIL";
 const ROWS: &str = "TARGET_AFFECT_ROW";
+const HOT_ROW: &str = "HOT_ROW";
+const NO_HOT_ROW: &str = "NO_HOT_ROW";
 /// Names the queue to wait in. All who want a row wait in that row's queue here.
 const QUEUE: &str = "QUEUE_ON_PK";
 const ALL: [&str; 4] = [COMMIT, ROLL_BACK, ROWS, QUEUE];
@@ -72,6 +78,9 @@ fn hint_of(name: &str, number: Option<u64>, first: bool) -> Option<Hint> {
 impl Reader<'_, '_> {
     /// The rest of such a hint in a comment; nothing for another. Its number may stand without parentheses.
     pub(super) fn finishing(&mut self, name: &str, first: bool) -> Option<Result<Hint, Wrong>> {
+        if name == HOT_ROW || name == NO_HOT_ROW {
+            return Some(Ok(Hint::Finish(Finishing::HotRow(name == HOT_ROW), first)));
+        }
         known(name.as_bytes())?;
         if let Some(hint) = hint_of(name, None, first) {
             return Some(Ok(hint));
