@@ -37,6 +37,8 @@ const CHAIN_MAX: usize = 1 << 16;
 const PLAIN_MAX: usize = 16;
 /// Rows of one transaction whose waiters are looked at when it rests.
 const WISHES_MAX: usize = 64;
+/// A row is handed on by so many at least, however often they roll back.
+const REACH_LEAST: u32 = 2;
 /// Between two looks for whom to roll back.
 const LEAST_PATIENCE: Duration = Duration::from_millis(10);
 
@@ -187,6 +189,7 @@ impl Shard {
         let row = self.entry(entry);
         if !rules.on.load(Ordering::Relaxed)
             || u64::from(row.handed_len) >= rules.group_cap.load(Ordering::Relaxed)
+            || row.handed_len >= row.reach
             || row.handed_len == 0 && u64::from(waiting) < rules.min_waiters.load(Ordering::Relaxed)
         {
             return None;
@@ -304,6 +307,7 @@ impl Shard {
         let row = self.entry_mut(entry);
         row.handed = handed;
         row.handed_len -= 1;
+        row.reach = row.reach.saturating_add(1);
         // So that the node, which does not count, is taken for a hold without bits.
         (self.nodes[node as usize].handed, self.nodes[node as usize].bits) = (false, 0);
         let mut holders = self.entry(entry).holders;
@@ -429,10 +433,17 @@ impl LockTable {
         };
         for Handed { held, .. } in handed {
             let successors = {
-                let shard = self.shard(held.shard);
+                let mut shard = self.shard(held.shard);
                 let node = shard.node(held.node);
                 let is_ours = node.handed && node.txn.as_ref().is_some_and(|owner| Arc::ptr_eq(owner, txn));
-                if is_ours { shard.successors(held.node) } else { SmallVec::new() }
+                if is_ours {
+                    let entry = node.entry;
+                    let row = shard.entry_mut(entry);
+                    row.reach = (row.reach.min(row.handed_len) / 2).max(REACH_LEAST);
+                    shard.successors(held.node)
+                } else {
+                    SmallVec::new()
+                }
             };
             for successor in successors.iter().rev() {
                 self.doom(successor);

@@ -89,6 +89,8 @@ pub(super) struct Entry {
     /// If there are any, then there is a holder of the record, who ends after them.
     pub handed: List,
     pub handed_len: u32,
+    /// Most of them at the moment: fewer after a rollback took others along, more again with each commit.
+    pub reach: u32,
     /// Holders per bit; a transaction counts once in each of its bits.
     pub held: [u32; BITS],
     /// Kept when it empties: a name that was waited for will be again.
@@ -192,13 +194,23 @@ impl Shard {
                 let reused = self.entry_mut(entry);
                 reused.hash = hash;
                 reused.name.assign(name);
+                reused.reach = u32::MAX;
                 entry
             }
             None => {
                 let entry = u32::try_from(self.entries.len()).expect("fewer than 2^32 names per shard");
                 let (holders, handed) = (List::EMPTY, List::EMPTY);
                 let (name, held) = (name.into(), [0; BITS]);
-                self.entries.push(Entry { hash, name, holders, handed, handed_len: 0, held, queue: None });
+                self.entries.push(Entry {
+                    hash,
+                    name,
+                    holders,
+                    handed,
+                    handed_len: 0,
+                    reach: u32::MAX,
+                    held,
+                    queue: None,
+                });
                 entry
             }
         };

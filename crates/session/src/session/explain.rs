@@ -104,8 +104,8 @@ async fn explain_statement(
 pub(super) const HAND_ON: &str = "Hand-on before commit";
 
 /// Whether the plan is such a change: of one row by its primary key, and of no column of any key, while
-/// `turnstile_hot_row` is ON, for all statements. A row that is stored in pages of its own is not handed on, which is not known
-/// here.
+/// `turnstile_hot_row` is ON, for all statements. A row that is stored in pages of its own is not handed on,
+/// which is not known here.
 fn hands_on(session: &Session, plan: &RowPlan) -> bool {
     let PlanKind::Change(change, true) = &plan.kind else { return false };
     let rules = &session.db.engine().settings().hot_row;

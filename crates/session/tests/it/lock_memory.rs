@@ -78,20 +78,20 @@ fn locks_of_earlier_statements_count_until_the_transaction_ends() {
     for end in ["COMMIT", "ROLLBACK"] {
         assert_eq!(run(&mut session, "BEGIN"), "ok\n");
         assert!(
-            run(&mut session, "INSERT INTO copy SELECT i, k FROM big WHERE i < 3500").starts_with("ok 3500")
+            run(&mut session, "INSERT INTO copy SELECT i, k FROM big WHERE i < 3300").starts_with("ok 3300")
         );
         assert!(run(&mut session, "SAVEPOINT s").starts_with("ok"));
-        let second = "INSERT INTO copy SELECT i, k FROM big WHERE i >= 3500 AND i < 7000";
+        let second = "INSERT INTO copy SELECT i, k FROM big WHERE i >= 3300 AND i < 6600";
         assert!(is_refused(&run(&mut session, second)), "it would have room alone");
-        assert_eq!(run(&mut session, "SELECT COUNT(*) FROM copy"), "3500\n", "the statement alone is undone");
+        assert_eq!(run(&mut session, "SELECT COUNT(*) FROM copy"), "3300\n", "the statement alone is undone");
         assert!(run(&mut session, "ROLLBACK TO s").starts_with("ok"));
         assert!(is_refused(&run(&mut session, second)), "a savepoint keeps locks");
         assert!(run(&mut other, "INSERT INTO heap VALUES (1)").starts_with("ok 1"));
         assert_eq!(run(&mut session, end), "ok\n");
         assert_eq!(db.memory().used(), 0, "{end}");
-        assert!(run(&mut session, second).starts_with("ok 3500"), "{end}");
-        run(&mut session, "DELETE FROM copy WHERE i < 3500");
-        run(&mut session, "DELETE FROM copy WHERE i >= 3500");
+        assert!(run(&mut session, second).starts_with("ok 3300"), "{end}");
+        run(&mut session, "DELETE FROM copy WHERE i < 3300");
+        run(&mut session, "DELETE FROM copy WHERE i >= 3300");
     }
     assert_eq!(run(&mut session, "BEGIN"), "ok\n");
     run(&mut session, "SET SESSION connection_memory_limit = DEFAULT");
