@@ -63,6 +63,10 @@ impl Interrupt {
     pub fn is_killed(&self) -> bool {
         self.state.load(Ordering::SeqCst) != 0
     }
+    /// Forgets that the transaction was to be rolled back, which it is; a kill that comes meanwhile stays.
+    pub fn clear_rolled_back(&self) {
+        self.state.fetch_and(!ROLLED_BACK, Ordering::SeqCst);
+    }
     /// Whether somebody ended the statement, and not only its transaction.
     pub fn is_query_killed(&self) -> bool {
         self.state.load(Ordering::SeqCst) & (QUERY | CONNECTION) != 0
