@@ -272,9 +272,9 @@ fn histories_of_hot_rows_have_an_order() {
         }
         check(&mut client, &told, &format!("life {life}, seed {seed}"));
         if life == LIVES {
-            let handed_on =
+            let committed =
                 told.ends.lock().unwrap().values().filter(|(end, _)| *end == End::Committed).count();
-            assert!(handed_on > 100, "only {handed_on} transactions: the load did nothing");
+            assert!(committed > 100, "only {committed} transactions: the load did nothing");
             server.terminate().unwrap();
             return;
         }

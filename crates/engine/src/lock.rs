@@ -17,7 +17,7 @@ mod statistics;
 mod table;
 mod wait;
 
-pub use deadlock::{DeadlockMember, DeadlockRecord};
+pub use deadlock::{DeadlockMember, DeadlockRecord, set_blind_wait};
 pub use hand_on::Follow;
 pub use hot_rows::{HotRowReport, RowHolder};
 pub use mode::{LockKind, LockMode};

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
+use turnstile_engine::lock::set_blind_wait;
 use turnstile_sys::latch;
 
 use super::Catalog;
@@ -37,7 +38,7 @@ impl Catalog {
             "turnstile_hot_row_patience_ms" => settings.hot_row.patience_ms.store(number, Ordering::Relaxed),
             "turnstile_hot_row_queue_cap" => settings.queues.cap.store(number, Ordering::Relaxed),
             "turnstile_lock_queue_skips" => settings.queues.skips.store(number, Ordering::Relaxed),
-            "turnstile_blind_wait_ms" => settings.queues.blind_wait_ms.store(number, Ordering::Relaxed),
+            "turnstile_blind_wait_ms" => set_blind_wait(self.engine.locks(), number),
             "innodb_print_all_deadlocks" => {
                 settings.print_all_deadlocks.store(number != 0, Ordering::Relaxed)
             }

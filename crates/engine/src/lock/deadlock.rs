@@ -314,6 +314,14 @@ fn choose_victim(cycle: &[Visit], edges: &[Edge]) -> usize {
         .expect("a cycle has members")
 }
 
+/// `turnstile_blind_wait_ms`, live: whoever waits already heeds it, too.
+pub fn set_blind_wait(table: &LockTable, milliseconds: u64) {
+    table.settings.queues.blind_wait_ms.store(milliseconds, Ordering::SeqCst);
+    if table.settings.blind_wait().is_some() {
+        wake_all(table);
+    }
+}
+
 /// Has everybody who waits, and is waited for, look at the clock.
 fn wake_all(table: &LockTable) {
     for number in table.shard_numbers() {

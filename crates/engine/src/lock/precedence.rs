@@ -24,8 +24,8 @@ use std::sync::atomic::Ordering;
 
 /// Distance of arrival numbers.
 pub(super) const STRIDE: u64 = 1 << 20;
-/// Most skips; fewer than numbers between two arrivals.
-pub(super) const SKIPS_MAX: u64 = STRIDE >> 1;
+/// Most skips: fewer than numbers between two arrivals, and whoever joins walks along so many at most.
+pub(super) const SKIPS_MAX: u64 = 1024;
 
 /// A place before somebody who waits.
 #[derive(Clone, Copy, Debug)]

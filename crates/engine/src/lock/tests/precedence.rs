@@ -184,3 +184,27 @@ fn nobody_gives_way_behind_one_who_runs() {
     assert_eq!(outcome, Outcome::TimedOut);
     assert_eq!(table.statistics().gave_way, 0);
 }
+
+#[test]
+fn a_cycle_that_is_there_already_heeds_a_new_blind_wait() {
+    let settings = Settings::default();
+    settings.deadlock_detect.store(false, Ordering::Relaxed);
+    settings.queues.blind_wait_ms.store(0, Ordering::Relaxed);
+    let table = LockTable::new(Arc::new(settings));
+    let (old, young) = (TxnLocks::new(1, 1), TxnLocks::new(2, 2));
+    assert_eq!(table.try_acquire(&old, row(b"a"), X, Record), Grant::New);
+    assert_eq!(table.try_acquire(&young, row(b"b"), X, Record), Grant::New);
+    std::thread::scope(|threads| {
+        let one = threads.spawn(|| block_on(table.enqueue(&old, row(b"b"), X, Record, FOR_LONG)));
+        let other = threads.spawn(|| {
+            let outcome = block_on(table.enqueue(&young, row(b"a"), X, Record, FOR_LONG));
+            table.release_all(&young);
+            outcome
+        });
+        while !old.is_waiting() || !young.is_waiting() {
+            std::thread::yield_now();
+        }
+        set_blind_wait(&table, 1);
+        assert_eq!((one.join().unwrap(), other.join().unwrap()), (Outcome::Granted, Outcome::Victim));
+    });
+}
