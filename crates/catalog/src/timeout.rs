@@ -33,7 +33,7 @@ impl Deadline {
     /// happens.
     pub fn poll(&mut self, context: &mut Context<'_>) -> Poll<SqlError> {
         if self.interrupt.poll_killed(context).is_ready() {
-            return Poll::Ready(SqlError::query_interrupted());
+            return Poll::Ready(self.interrupt.reason().into());
         }
         if Instant::now() >= self.at {
             return Poll::Ready(SqlError::lock_wait_timeout());

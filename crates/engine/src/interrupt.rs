@@ -65,7 +65,10 @@ impl Interrupt {
     }
     /// Forgets that the transaction was to be rolled back, which it is; a kill that comes meanwhile stays.
     pub fn clear_rolled_back(&self) {
-        self.state.fetch_and(!ROLLED_BACK, Ordering::SeqCst);
+        // Whoever noted it did so before the transaction ended, under its mutex.
+        if self.state.load(Ordering::Relaxed) & ROLLED_BACK != 0 {
+            self.state.fetch_and(!ROLLED_BACK, Ordering::SeqCst);
+        }
     }
     /// Whether somebody ended the statement, and not only its transaction.
     pub fn is_query_killed(&self) -> bool {
@@ -76,10 +79,16 @@ impl Interrupt {
     pub fn is_connection_killed(&self) -> bool {
         self.state.load(Ordering::SeqCst) & CONNECTION != 0
     }
-    /// `Err(Killed)` once the statement is to end; long loops ask now and then. One relaxed load while nobody
-    /// kills.
+    /// An error once the statement is to end: [`Interrupt::reason`]; long loops ask now and then. One relaxed
+    /// load while nobody kills.
     pub fn check(&self) -> Result<()> {
-        if self.state.load(Ordering::Relaxed) == 0 { Ok(()) } else { Err(Error::Killed) }
+        if self.state.load(Ordering::Relaxed) == 0 { Ok(()) } else { Err(self.reason()) }
+    }
+    /// Why a statement ends that was interrupted: `Killed` by somebody, or else `GroupRolledBack`, since its
+    /// transaction is to be. Nobody was killed who is told so.
+    #[cold]
+    pub fn reason(&self) -> Error {
+        if self.is_query_killed() { Error::Killed } else { Error::GroupRolledBack }
     }
     /// Whether the statement is to end; if not, the task is woken when it is.
     pub fn poll_killed(&self, context: &mut Context<'_>) -> Poll<()> {
@@ -92,14 +101,14 @@ impl Interrupt {
         }
         if self.is_killed() { Poll::Ready(()) } else { Poll::Pending }
     }
-    /// Runs a wait that a kill ends: `Err(Killed)` drops the wait, so its drop must take it back.
+    /// Runs a wait that a kill ends: [`Interrupt::reason`] drops the wait, so its drop must take it back.
     pub async fn interruptible<F: Future>(&self, wait: F) -> Result<F::Output> {
         let mut wait = pin!(wait);
         poll_fn(|context| {
             if let Poll::Ready(output) = wait.as_mut().poll(context) {
                 return Poll::Ready(Ok(output));
             }
-            self.poll_killed(context).map(|()| Err(Error::Killed))
+            self.poll_killed(context).map(|()| Err(self.reason()))
         })
         .await
     }

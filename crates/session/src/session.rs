@@ -247,8 +247,7 @@ impl Session {
             Ok(()) => text::query_text(self, text, out).await,
             told => told,
         };
-        self.after_statement(&result);
-        result
+        self.after_statement(result).await
     }
 
     /// An error once the engine has stopped: then nothing is read any more either, because memory holds
@@ -278,8 +277,12 @@ impl Session {
     }
 
     /// Notes the end of a call for SHOW PROCESSLIST and SHOW WARNINGS.
-    fn after_statement<T>(&mut self, result: &SqlResult<T>) {
-        if let Err(error) = result {
+    async fn after_statement<T>(&mut self, result: SqlResult<T>) -> SqlResult<T> {
+        let result = match result {
+            Err(error) => Err(Box::pin(self.failed(error)).await),
+            done => done,
+        };
+        if let Err(error) = &result {
             self.state.warnings.push(crate::expr::WarningLevel::Error, error.clone());
             self.state.set_row_count(-1);
             if !self.interrupt.is_connection_killed() {
@@ -295,6 +298,7 @@ impl Session {
         if let Some(open) = &mut self.open {
             open.txn.order().rest();
         }
+        result
     }
 
     /// The account it runs under.

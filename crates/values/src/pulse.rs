@@ -4,7 +4,7 @@
 //! ```text
 //!   watched(interrupt, || work)          below, at any depth, same thread
 //!   ─────────────────────────── … ────── beat() now and then: others are let in (sys::relief); false once KILL came
-//!   Err(1317) if a beat was false ◂───── whatever the work gives then
+//!   an error if a beat was false ◂────── whatever the work gives then
 //! ```
 //! A beat says no only inside [`watched`], and then [`watched`] fails: what was cut short is seen by nobody.
 //! So whoever is below need not be able to fail, and whoever is above cannot forget to ask. State of one
@@ -42,13 +42,15 @@ impl Drop for Restore {
     }
 }
 
-/// Does work that calls [`beat`]; error 1317 if the statement was ended meanwhile.
+/// Does work that calls [`beat`]; if the statement was ended meanwhile, the error that says why: 1317, or
+/// 1213 if its transaction is to be rolled back.
 pub fn watched<T>(interrupt: Arc<Interrupt>, work: impl FnOnce() -> T) -> SqlResult<T> {
     let restore = Restore(WATCH.replace(Some(Watch { interrupt, is_cut: false })));
     let done = work();
-    let is_cut = WATCH.with_borrow(|watch| watch.as_ref().is_some_and(|watch| watch.is_cut));
+    let cut = |watch: &Watch| watch.is_cut.then(|| watch.interrupt.reason());
+    let reason = WATCH.with_borrow(|watch| watch.as_ref().and_then(cut));
     drop(restore);
-    if is_cut { Err(SqlError::query_interrupted()) } else { Ok(done) }
+    reason.map_or(Ok(done), |reason| Err(reason.into()))
 }
 
 /// A piece of work is done. False: the statement is to end, and what is being worked out will not be looked

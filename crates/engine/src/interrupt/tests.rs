@@ -27,9 +27,12 @@ fn states() {
     assert!(!interrupt.is_killed());
     interrupt.note_kill();
     assert!(interrupt.is_killed() && !interrupt.is_query_killed());
-    assert_eq!(interrupt.check(), Err(Error::Killed));
+    assert_eq!(interrupt.check(), Err(Error::GroupRolledBack));
     interrupt.kill_query();
     assert!(interrupt.is_query_killed());
+    assert_eq!(interrupt.check(), Err(Error::Killed));
+    interrupt.clear_rolled_back();
+    assert_eq!(interrupt.check(), Err(Error::Killed));
     interrupt.clear_query();
     assert!(!interrupt.is_killed());
     interrupt.kill_connection();

@@ -114,6 +114,11 @@ impl TxnLocks {
         }
     }
 
+    /// Nobody is to be told of its doom any more.
+    pub fn forget_interrupt(&self) {
+        self.inner.lock().hand_on.interrupt = None;
+    }
+
     /// It has changed the row `name` in place. `only`: no other entry, chain or mark changed with it, and the
     /// version before was somebody else's; so the row may be handed on. Once more by the same transaction,
     /// it stays what it was if `only` is None.

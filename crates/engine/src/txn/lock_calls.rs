@@ -213,8 +213,12 @@ impl TxnLockState {
         }
     }
 
-    /// Hands the locks over to whoever ends the transaction.
+    /// Hands the locks over to whoever ends the transaction. Its session goes on: what becomes of the
+    /// transaction is no business of whatever that does next.
     pub fn take(&mut self) -> Legacy {
+        if let Some(locks) = &self.locks {
+            locks.forget_interrupt();
+        }
         Legacy {
             locks: self.locks.take(),
             has_gaps: std::mem::take(&mut self.counted),

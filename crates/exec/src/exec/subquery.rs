@@ -52,7 +52,7 @@ pub(super) async fn run_subquery(
         let slept =
             exec.txn.outside(turnstile_catalog::timeout::sleep(duration, exec.interrupt.clone())).await;
         tuple[subquery.position] = Value::boolean(!slept);
-        return if slept { Ok(()) } else { Err(SqlError::query_interrupted()) };
+        return if slept { Ok(()) } else { Err(exec.interrupt.reason().into()) };
     }
     if let SubqueryKind::GetLock { name, seconds } = &subquery.kind {
         let name = name.eval(&TupleRow(tuple), exec.eval)?;

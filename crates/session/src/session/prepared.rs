@@ -40,8 +40,7 @@ impl Session {
         log::log_command(self, "Prepare", text);
         self.entry.counts.count(Com::StmtPrepare);
         let result = prepare_text(self, text).await;
-        self.after_statement(&result);
-        result
+        self.after_statement(result).await
     }
 
     /// Runs a prepared statement; as many `params` as it has `?`.
@@ -67,8 +66,7 @@ impl Session {
             }
             None => Err(SqlError::unknown_statement_handler(id, "mysqld_stmt_execute")),
         };
-        self.after_statement(&result);
-        result
+        self.after_statement(result).await
     }
 
     /// How many parameters a prepared statement has; None if there is no such statement.

@@ -68,7 +68,6 @@ impl Tries {
             && !session.interrupt.is_query_killed();
         may.then(|| {
             session.entry.counts.retries.add(1);
-            session.interrupt.clear_rolled_back();
             session.next_txn = self.next;
             session.state.warnings.clear();
             session.state.begin_sequences();

@@ -173,7 +173,7 @@ pub(super) async fn leave<T>(
             let undone = if ends { open.txn.rollback().await } else { open.txn.rollback_to(savepoint).await };
             session.entry.status.note(Operation::None);
             if ends || undone.is_err() {
-                session.open = None;
+                close(session);
             }
             Err(error)
         }
@@ -231,11 +231,18 @@ pub(super) fn commit_now(session: &mut Session) -> SqlResult<Option<Lsn>> {
     if counts || matches!(committed, Ok(Some(_))) {
         session.entry.counts.commits.add(1);
     }
-    session.open = None;
+    close(session);
     if !matches!(committed, Ok(Some(_))) {
         session.entry.status.note(Operation::None);
     }
     Ok(committed?)
+}
+
+/// No transaction is open any more, and none that is to be rolled back.
+#[inline]
+fn close(session: &mut Session) {
+    session.open = None;
+    session.interrupt.clear_rolled_back();
 }
 
 /// Waits until a commit is durable.
@@ -254,7 +261,7 @@ pub(super) async fn rollback(session: &mut Session) -> SqlResult<()> {
         session.entry.counts.rollbacks.add(1);
     }
     let undone = Box::pin(open.txn.rollback()).await;
-    session.open = None;
+    close(session);
     session.entry.status.note(Operation::None);
     Ok(undone?)
 }

@@ -6,7 +6,7 @@
 //! as ever: it asks for what has happened.
 
 use super::super::Session;
-use crate::error::{SqlError, SqlResult};
+use crate::error::{ErrorKind, SqlError, SqlResult};
 
 /// Waits until the open transaction may commit. If it may not any more it is rolled back.
 pub(super) async fn follow(session: &mut Session) -> SqlResult<()> {
@@ -29,7 +29,7 @@ impl Session {
         self.gave_up = true;
         // If that fails, it is done in the background.
         if super::rollback(self).await.is_err() {
-            self.open = None;
+            super::close(self);
         }
     }
 
@@ -37,6 +37,17 @@ impl Session {
     #[inline]
     pub(in crate::session) fn owes_bad_news(&self) -> bool {
         self.gave_up || self.must_give_up()
+    }
+
+    /// A statement has failed. If its client is told thereby that its transaction is rolled back, it is, and
+    /// nothing is left to be told: also where the statement had not come as far as the transaction.
+    #[cold]
+    pub(in crate::session) async fn failed(&mut self, error: SqlError) -> SqlError {
+        if error.kind() == ErrorKind::Deadlock && self.must_give_up() {
+            self.give_up().await;
+            self.gave_up = false;
+        }
+        error
     }
 
     /// Rolls back what has to be, and has the statement fail that the client has sent, unless it is ROLLBACK.
