@@ -29,6 +29,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
 
+use turnstile_sys::known::Known;
 use turnstile_sys::ranked::RankedMutex;
 
 use crate::rank;
@@ -93,7 +94,7 @@ pub struct MetadataLock {
 /// A hold; ends when dropped.
 #[derive(Debug)]
 pub struct Hold {
-    mdl: Arc<MetadataLock>,
+    mdl: Known<MetadataLock>,
     mode: Mode,
 }
 
@@ -154,14 +155,19 @@ impl MetadataLock {
 
     /// Takes the metadata lock `Read` or `Write` without waiting. `reads`: the session holds it `Read`.
     pub fn try_enter(self: &Arc<MetadataLock>, mode: Mode, reads: bool) -> Option<Hold> {
+        MetadataLock::try_enter_known(&Arc::new(self.clone()), mode, reads)
+    }
+
+    /// The same for a session that keeps the lock: nothing is written to but the word.
+    pub fn try_enter_known(known: &Known<MetadataLock>, mode: Mode, reads: bool) -> Option<Hold> {
         let bar = if reads { mode.barred_by() & !EXCLUSIVE } else { mode.barred_by() };
         // Whoever waits looks without touching: backing out of the count wakes all who wait, and so would
         // wake itself for ever.
-        if self.word.load(Ordering::Acquire) & bar != 0 {
+        if known.word.load(Ordering::Acquire) & bar != 0 {
             return None;
         }
-        let before = self.word.fetch_add(mode.unit(), Ordering::Acquire);
-        let hold = Hold { mdl: self.clone(), mode };
+        let before = known.word.fetch_add(mode.unit(), Ordering::Acquire);
+        let hold = Hold { mdl: known.clone(), mode };
         (before & bar == 0).then_some(hold)
     }
 
@@ -231,7 +237,7 @@ impl MetadataLock {
             _ => self.word.fetch_add(READ_LOCK, Ordering::AcqRel),
         };
         match (before & EXCLUSIVE == 0, mode) {
-            (true, _) => Some(Hold { mdl: self.clone(), mode }),
+            (true, _) => Some(Hold { mdl: Arc::new(self.clone()), mode }),
             // The bit is another's.
             (false, Mode::Exclusive) => None,
             (false, _) => {

@@ -159,7 +159,8 @@ impl Tree {
         Ok(())
     }
 
-    fn check_alive(&self) -> Result<()> {
+    /// `NoSuchIndex` once the index is to be dropped.
+    pub(crate) fn check_alive(&self) -> Result<()> {
         if self.gone.load(Ordering::Relaxed) {
             return Err(Error::NoSuchIndex(self.index));
         }

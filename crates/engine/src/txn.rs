@@ -15,6 +15,7 @@ pub mod purge_lag;
 pub mod registry;
 pub mod spare;
 pub mod transaction;
+pub mod trees;
 pub mod undo_record;
 pub mod view;
 

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 use smallvec::SmallVec;
+use turnstile_sys::known::Known;
 
 use crate::ast;
 use crate::expr::VariableKind;
@@ -101,7 +102,7 @@ pub(crate) struct Kept {
     pub(crate) kinds: Kinds,
     /// User variables that it reads, and the kinds it was made for.
     pub(crate) variables: Box<[(Box<str>, VariableKind)]>,
-    pub(crate) plan: Arc<RowPlan>,
+    pub(crate) plan: Known<RowPlan>,
 }
 
 /// What is known of a statement that comes again.
@@ -112,5 +113,5 @@ pub(crate) struct Plans {
     /// What its parameters are by where they stand.
     pub(crate) derived: AllDerived,
     /// Its plans for the kinds of parameters it was run with, the youngest last.
-    pub(crate) kept: SmallVec<[Kept; 1]>,
+    pub(crate) kept: SmallVec<[Arc<Kept>; 1]>,
 }

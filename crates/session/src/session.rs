@@ -15,6 +15,7 @@ mod explain_forms;
 mod finish;
 mod foreign_key;
 mod histogram;
+mod known;
 mod lock_tables;
 mod log;
 mod maintain;
@@ -54,6 +55,7 @@ use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::Arc;
+use turnstile_engine::Txn;
 use turnstile_engine::ids::IndexId;
 use turnstile_engine::interrupt::Interrupt;
 
@@ -81,6 +83,8 @@ pub struct Session {
     interrupt: Arc<Interrupt>,
     settings: Arc<SessionSettings>,
     open: Option<transaction::OpenTxn>,
+    /// The last one, which has ended: the next begins with what it knows of the engine.
+    parked: Option<Txn>,
     /// LOCK TABLES.
     table_locks: Option<Box<lock_tables::TableLocks>>,
     /// FLUSH TABLES WITH READ LOCK: every table's metadata lock.
@@ -105,6 +109,8 @@ pub struct Session {
     scan: Scan,
     /// What its account may do.
     rights: KnownRights,
+    /// What it has found last of what all sessions share.
+    known: known::KnownThings,
 }
 
 impl Session {

@@ -110,7 +110,9 @@ impl Default for StatementCache {
     }
 }
 
-fn hash(text: &[u8]) -> u64 {
+/// By what texts and keys are looked up.
+#[inline]
+pub fn hash(text: &[u8]) -> u64 {
     let mut hasher = FxHasher::default();
     text.hash(&mut hasher);
     hasher.finish()
@@ -121,12 +123,12 @@ fn means_the_same_everywhere(text: &[u8]) -> bool {
 }
 
 impl StatementCache {
-    /// The statement of a text, with the text as it may be shown.
-    pub fn find(&self, text: &[u8], mode: SqlMode) -> Option<(Arc<CachedStatement>, Arc<[u8]>)> {
+    /// The statement of a text with this hash, with the text as it may be shown.
+    pub fn find(&self, hash: u64, text: &[u8], mode: SqlMode) -> Option<(Arc<CachedStatement>, Arc<[u8]>)> {
         if text.len() > TEXT_BYTES_MAX {
             return None;
         }
-        self.texts.find(hash(text), text, mode)
+        self.texts.find(hash, text, mode)
     }
 
     /// Offers a text that was not found; `make` is asked for its statement if it is to be kept.
@@ -157,9 +159,9 @@ impl StatementCache {
         }
     }
 
-    /// The template of a key; Some(None) if it is known that there is none.
-    pub fn find_template(&self, key: &[u8], mode: SqlMode) -> Option<Option<Arc<CachedTemplate>>> {
-        self.templates.find(hash(key), key, mode).map(|(template, _)| template)
+    /// The template of a key with this hash; Some(None) if it is known that there is none.
+    pub fn find_template(&self, hash: u64, key: &[u8], mode: SqlMode) -> Option<Option<Arc<CachedTemplate>>> {
+        self.templates.find(hash, key, mode).map(|(template, _)| template)
     }
 
     /// Offers a key that was not found; `make` is asked for its template if it is seen for the second time.

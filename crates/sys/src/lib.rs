@@ -9,6 +9,7 @@ pub mod due;
 pub mod fault_disk;
 pub mod handoff;
 pub mod heap;
+pub mod known;
 pub mod latch;
 pub mod leader;
 pub mod memory;

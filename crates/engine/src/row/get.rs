@@ -109,7 +109,7 @@ fn try_get(
     key: &[u8],
     visit: &mut (dyn FnMut(&[u8]) + Send),
 ) -> Result<Look> {
-    let tree = txn.kernel.tree(table.clustered)?;
+    let tree = txn.tree(table.clustered)?;
     let one_shot = txn.view.is_none()
         && !txn.one_moment
         && (txn.options.autocommit || txn.options.isolation == Isolation::ReadCommitted);
@@ -227,7 +227,7 @@ async fn get_locked(
     if grant == Grant::Conflict {
         return Ok(false);
     }
-    let tree = paged!(txn, txn.kernel.tree(table.clustered))?;
+    let tree = paged!(txn, txn.tree(table.clustered))?;
     let mut value = take_buffer();
     if !paged!(txn, try_fetch_newest(txn, &tree, key, &mut value))? {
         give_buffer(value);

@@ -28,12 +28,11 @@ impl Txn {
     /// Inserts a row. A duplicate is reported after its key is locked, so that the caller can go on to update
     /// it.
     pub async fn insert(&mut self, table: &TableDef, key: &[u8], row: &[u8]) -> Result<()> {
-        let kernel = self.kernel.clone();
         self.count_locks()?;
         self.reserve_log().await?;
         admitted!(self, 1);
         self.check_may_write()?;
-        let tree = paged!(self, kernel.tree(table.clustered))?;
+        let tree = paged!(self, self.tree(table.clustered))?;
         let (lock, wait) = (RowLock::Exclusive, LockWait::Wait);
         let grant = self.lock_row(table.clustered, key, lock, LockKind::Record, wait).await?;
         let mut entries = Vec::with_capacity(table.secondaries.len());

@@ -100,7 +100,7 @@ impl Txn {
 
 fn try_run(txn: &mut Txn, table: &TableDef, run: &RowRun, first: usize) -> Result<usize> {
     txn.check_may_write()?;
-    let tree = txn.kernel.tree(table.clustered)?;
+    let tree = txn.tree(table.clustered)?;
     let (key, row) = run.get(first);
     if row.len() > INLINE_BYTES_MAX {
         return Ok(0);

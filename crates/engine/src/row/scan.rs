@@ -219,7 +219,7 @@ impl Scan {
         admitted!(txn, 0);
         scan.fetched = 0;
         let index = scan.index()?;
-        let tree = paged!(txn, txn.kernel.tree(index))?;
+        let tree = paged!(txn, txn.tree(index))?;
         let sight = txn.sight();
         let more = match scan.spec.index {
             ScanIndex::Clustered => match paged!(txn, pass_rows(txn, &tree, scan, &sight, visit))? {
@@ -297,7 +297,7 @@ async fn look_up(
     visit: Visitor<'_>,
 ) -> Result<bool> {
     let gathered = std::mem::take(&mut scan.gathered);
-    let tree = paged!(txn, txn.kernel.tree(scan.table.clustered))?;
+    let tree = paged!(txn, txn.tree(scan.table.clustered))?;
     let mut value = Vec::new();
     let mut key_bytes = Vec::new();
     let (mut begin, mut looked, mut refused) = (0, 0, 0);

@@ -96,7 +96,7 @@ impl Scan {
         let kind = if txn.locks_gaps() { LockKind::NextKey } else { LockKind::Record };
         let claim = Claim { lock, wait, kind };
         let index = scan.index()?;
-        let tree = paged!(txn, txn.kernel.tree(index))?;
+        let tree = paged!(txn, txn.tree(index))?;
         while !scan.done {
             txn.options.interrupt.check()?;
             txn.count_locks()?;
@@ -259,7 +259,7 @@ async fn pass_over_taken(
 
 async fn last_committed(txn: &mut Txn, scan: &Scan, key: &[u8]) -> Result<Option<Vec<u8>>> {
     let sight = Sight::View(txn.kernel.registry.open_view(), txn.id);
-    let tree = paged!(txn, txn.kernel.tree(scan.table.clustered))?;
+    let tree = paged!(txn, txn.tree(scan.table.clustered))?;
     let mut value = Vec::new();
     if !paged!(txn, get::try_fetch_visible(txn, &tree, key, &sight, &mut value))? {
         return Ok(None);
@@ -301,7 +301,7 @@ async fn claimed_entry(
     if grant == Grant::Conflict {
         return Ok(None);
     }
-    let tree = paged!(txn, txn.kernel.tree(table.clustered))?;
+    let tree = paged!(txn, txn.tree(table.clustered))?;
     let mut value = Vec::new();
     if paged!(txn, get::try_fetch_newest(txn, &tree, pk, &mut value))? {
         txn.options.status.rows().read.add(1);

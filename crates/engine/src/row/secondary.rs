@@ -108,7 +108,7 @@ pub(crate) async fn check_unique(
                 .await?;
         }
         let Some(new) = change.new.as_ref().filter(|key| key.whole) else { continue };
-        let tree = paged!(txn, txn.kernel.tree(index))?;
+        let tree = paged!(txn, txn.tree(index))?;
         if let Some(other) = paged!(txn, live_entry(&tree, new.secondary(), pk))? {
             return Err(duplicate(table, Some(change.nth), &other));
         }
@@ -125,7 +125,7 @@ pub(crate) async fn change_entries(
 ) -> Result<()> {
     for change in changes {
         let index = table.secondaries[change.nth].id;
-        let tree = paged!(txn, txn.kernel.tree(index))?;
+        let tree = paged!(txn, txn.tree(index))?;
         if let Some(old) = &change.old {
             paged!(txn, write::try_mark_entry(txn, &tree, &old.bytes, pk_len))?;
         }

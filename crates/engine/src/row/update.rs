@@ -119,7 +119,7 @@ impl Txn {
         };
         self.order().note_predecessor()?;
         draft.grant = Some(grant);
-        let tree = paged!(self, self.kernel.tree(table.clustered))?;
+        let tree = paged!(self, self.tree(table.clustered))?;
         let outcome = match draft.outcome {
             Some(updated) => Ok(updated),
             None => carry_out(self, table, &tree, key, change, &mut draft).await,
@@ -163,7 +163,7 @@ fn try_whole_update(
         grant => draft.grant = Some(grant),
     }
     txn.order().note_predecessor()?;
-    let tree = txn.kernel.tree(table.clustered)?;
+    let tree = txn.tree(table.clustered)?;
     if let Attempt::Done(updated) = try_update(txn, table, &tree, key, change, draft)? {
         draft.outcome = Some(updated);
     }

@@ -12,6 +12,7 @@
 use std::sync::Arc;
 
 use smallvec::SmallVec;
+use turnstile_sys::known::Known;
 
 use crate::admission::Ticket;
 use crate::api::{Isolation, Savepoint, TxnOptions};
@@ -24,12 +25,14 @@ use super::dead_undo::CutOff;
 use super::kernel::{Kernel, Orphan};
 use super::lane::LaneHold;
 use super::lock_calls::TxnLockState;
+use super::trees::Trees;
 use super::undo_record::{NEEDS_PURGE, TxnState};
 use super::view::{ReadView, Sight};
 
 /// A transaction. Dropping one that has not ended hands it to the background, which rolls it back.
 pub struct Txn {
-    pub(crate) kernel: Arc<Kernel>,
+    pub(crate) kernel: Known<Kernel>,
+    pub(crate) trees: Trees,
     pub(crate) options: TxnOptions,
     pub(crate) id: TxnId,
     pub(crate) hold: Option<LaneHold>,
@@ -53,7 +56,8 @@ impl Txn {
     pub(crate) fn new(kernel: Arc<Kernel>, options: TxnOptions) -> Self {
         let locks = TxnLockState::new(&options);
         Txn {
-            kernel,
+            kernel: Arc::new(kernel),
+            trees: Trees::default(),
             options,
             id: TxnId(0),
             hold: None,
@@ -65,6 +69,36 @@ impl Txn {
             ticket: None,
             one_moment: false,
             hot_row: None,
+        }
+    }
+
+    /// What its session keeps of one that has ended: what it knows of the engine, for [`Txn::begin_again`].
+    /// None, and it is dropped, if it has not ended.
+    pub fn park(mut self) -> Option<Txn> {
+        let ended = self.hold.is_none() && !self.locks.has_any() && self.ticket.is_none();
+        ended.then(|| {
+            self.tell_end();
+            self.view = None;
+            self
+        })
+    }
+
+    /// Makes a parked one the next transaction of its session.
+    #[inline]
+    pub fn begin_again(&mut self, options: TxnOptions) {
+        debug_assert!(self.hold.is_none() && self.view.is_none(), "it was parked");
+        self.locks = TxnLockState::new(&options);
+        self.options = options;
+        (self.id, self.records) = (TxnId(0), 0);
+        self.cut_off.clear();
+        (self.carried, self.one_moment, self.hot_row) = (None, false, None);
+    }
+
+    /// To those who look at sessions it is over.
+    fn tell_end(&self) {
+        self.options.status.end_if_open();
+        if self.options.status.connection() == 0 {
+            self.kernel.stats.rows.take_over(self.options.status.rows());
         }
     }
 
@@ -183,10 +217,7 @@ impl Txn {
 
 impl Drop for Txn {
     fn drop(&mut self) {
-        self.options.status.end_if_open();
-        if self.options.status.connection() == 0 {
-            self.kernel.stats.rows.take_over(self.options.status.rows());
-        }
+        self.tell_end();
         match self.hold.take() {
             Some(hold) if hold.has_header() => {
                 let locks = TxnLockState::taken_over(self.locks.take());

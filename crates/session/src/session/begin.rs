@@ -13,6 +13,7 @@ use crate::dictionary::TemporaryTables;
 use crate::error::{SqlError, SqlResult};
 use crate::registry::{Names, Shown};
 use crate::session::accounts::role_statements;
+use crate::session::known::KnownThings;
 use crate::template::Scan;
 
 /// How a session begins; all of it known after authentication.
@@ -65,9 +66,11 @@ impl Session {
             next_prepared: 1,
             multi_statements: init.multi_statements,
             gave_up: false,
+            parked: None,
             finishing: finish::Finish::default(),
             scan: Scan::default(),
             rights: KnownRights::default(),
+            known: KnownThings::default(),
         };
         session.begin_as(&init)?;
         log::log_connect(&session);

@@ -25,7 +25,7 @@ use crate::sink::{ColumnMeta, ResultSink};
 use crate::value::{Value, to_bytes};
 
 pub(super) use plan::taken;
-use plan::{derive, kept_plan};
+use plan::{Planned, derive, kept_plan};
 
 /// How often a text is in memory while a prepared statement is kept: itself, its literals in the tree and in
 /// the plan, and the names of columns that are not named, in both as well.
@@ -249,7 +249,11 @@ async fn execute_rows(
     read_only::check_writable(session, &prepared.statement)?;
     statement::enter_for(session, &prepared.tables).await?;
     let make = |session: &Session| kept_plan(session, prepared, params);
-    let (plan, converted) = statement::plan_and_hold(session, make, |(plan, _)| plan).await?;
+    let Planned { plan, values: converted, kept } =
+        statement::plan_and_hold(session, make, |planned| &**planned.plan).await?;
+    if let Some(kept) = &kept {
+        session.known.keep_plan(prepared, kept);
+    }
     let into = match &prepared.statement {
         ast::Statement::Select(query) => &query.into[..],
         _ => &[],

@@ -10,9 +10,11 @@ use crate::error::SqlResult;
 use crate::memory::Charge;
 use crate::parser::{Aside, Parsed, parse, parse_metered, second_statement};
 use crate::sink::ResultSink;
-use crate::statement_cache::TEXT_BYTES_MAX;
+use crate::statement_cache::{CachedTemplate, TEXT_BYTES_MAX, hash};
 use crate::template::{Scan, Template};
+use std::sync::Arc;
 use turnstile_engine::yield_now::Slice;
+use turnstile_sys::known::Known;
 
 use super::prepared::is_row_statement;
 use super::{CachedStatement, Session};
@@ -49,29 +51,74 @@ pub(super) async fn query_text(
 ) -> SqlResult<()> {
     turnstile_sys::trail!();
     session.entry.counts.questions.add(1);
-    if let Some((statement, text)) = session.db.statements().find(text, session.settings.reading_mode()) {
+    let looks = session.known.looks_for_text();
+    if let Some((statement, text)) = known_text(session, text, looks) {
+        session.entry.show(|shown| shown.text = Some(text));
+        return prepared::run_kept(session, &statement, &[], out).await;
+    }
+    let mut scan = std::mem::take(&mut session.scan);
+    let course = match find_template(session, text, &mut scan) {
+        Ok(template) => {
+            session.entry.show(|shown| shown.text = Some(text.into()));
+            template.signs.apply(scan.values_mut());
+            if looks {
+                offer_served(session, text);
+                session.known.skip_texts();
+            }
+            let result = prepared::run_kept(session, &template.statement, scan.values(), out).await;
+            scan.clear();
+            session.scan = scan;
+            return result;
+        }
+        Err(course) => course,
+    };
+    // Nothing serves it but, perhaps, what nobody has looked for yet.
+    if !looks && let Some((statement, text)) = known_text(session, text, true) {
+        scan.clear();
+        session.scan = scan;
         session.entry.show(|shown| shown.text = Some(text));
         return prepared::run_kept(session, &statement, &[], out).await;
     }
     session.entry.show(|shown| shown.text = Some(text.into()));
-    let mut scan = std::mem::take(&mut session.scan);
-    let course = if reads_key(session, text, &mut scan) {
-        match session.db.statements().find_template(scan.key(), session.settings.reading_mode()) {
-            Some(Some(template)) => {
-                template.signs.apply(scan.values_mut());
-                offer_served(session, text);
-                let result = prepared::run_kept(session, &template.statement, scan.values(), out).await;
-                scan.clear();
-                session.scan = scan;
-                return result;
-            }
-            Some(None) => Course::Unknown,
-            None => Course::Keyed,
-        }
-    } else {
-        Course::Unknown
-    };
     Box::pin(parse_and_run(session, text, &mut scan, course, out)).await
+}
+
+/// The statement of a text that is known to the session, or, if it `looks` there, to the shared cache.
+fn known_text(
+    session: &mut Session,
+    text: &[u8],
+    looks: bool,
+) -> Option<(Known<CachedStatement>, Arc<[u8]>)> {
+    let (hash, mode) = (hash(text), session.settings.reading_mode());
+    if let Some(known) = session.known.text(hash, text, mode) {
+        return Some(known);
+    }
+    if !looks {
+        return None;
+    }
+    let (statement, shown) = session.db.statements().find(hash, text, mode)?;
+    Some((session.known.keep_text(hash, text, mode, statement), shown))
+}
+
+/// The template that serves a text, whose literals are in `scan` then; else what is known of the text.
+fn find_template(
+    session: &mut Session,
+    text: &[u8],
+    scan: &mut Scan,
+) -> Result<Known<CachedTemplate>, Course> {
+    if !reads_key(session, text, scan) {
+        return Err(Course::Unknown);
+    }
+    let (key, mode) = (scan.key(), session.settings.reading_mode());
+    let hash = hash(key);
+    if let Some(known) = session.known.template(hash, key, mode) {
+        return Ok(known);
+    }
+    match session.db.statements().find_template(hash, key, mode) {
+        Some(Some(template)) => Ok(session.known.keep_template(hash, key, mode, template)),
+        Some(None) => Err(Course::Unknown),
+        None => Err(Course::Keyed),
+    }
 }
 
 fn reads_key(session: &Session, text: &[u8], scan: &mut Scan) -> bool {

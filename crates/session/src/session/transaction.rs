@@ -141,7 +141,13 @@ fn open_with(session: &mut Session, options: TxnOptions, begun: bool) -> &mut Op
     }
     // A READ ONLY transaction may change temporary tables, and none is made in it.
     let options = TxnOptions { read_only: read_only && session.temporary.is_empty(), ..options };
-    let txn = session.db.engine().begin(options);
+    let txn = match session.parked.take() {
+        Some(mut txn) => {
+            txn.begin_again(options);
+            txn
+        }
+        None => session.db.engine().begin(options),
+    };
     let (savepoints, holds, own) = (Many::new(), SmallVec::new(), OwnTables::default());
     session.open.insert(OpenTxn { txn, autocommit, read_only, begun, own, savepoints, holds })
 }
@@ -241,7 +247,9 @@ pub(super) fn commit_now(session: &mut Session) -> SqlResult<Option<Lsn>> {
 /// No transaction is open any more, and none that is to be rolled back.
 #[inline]
 fn close(session: &mut Session) {
-    session.open = None;
+    if let Some(open) = session.open.take() {
+        session.parked = open.txn.park();
+    }
     session.interrupt.clear_rolled_back();
 }
 

@@ -4,6 +4,8 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use turnstile_sys::known::Known;
+
 use super::super::Session;
 use super::running_command;
 use crate::ast;
@@ -18,8 +20,14 @@ use crate::session::statement::with_eval;
 use crate::session::{reads, statement};
 use crate::value::Value;
 
-/// A plan, and the values to run it with where these are not those that came.
-type Planned = (Arc<RowPlan>, Option<Vec<Value>>);
+/// A plan to run.
+pub(super) struct Planned {
+    pub plan: Known<RowPlan>,
+    /// The values to run it with, where these are not those that came.
+    pub values: Option<Vec<Value>>,
+    /// Where it was found, if the session may keep it closer.
+    pub kept: Option<Arc<Kept>>,
+}
 
 /// How often a statement is planned at most until it is known what its parameters are: what one is may follow
 /// from what another is.
@@ -90,6 +98,17 @@ pub(super) fn derive(session: &Session, statement: &Statement) -> SqlResult<RowP
 pub(super) fn kept_plan(session: &Session, prepared: &Statement, params: &[Value]) -> SqlResult<Planned> {
     let version = version(session);
     let locks_reads = reads::locks_reads(session, prepared.reads);
+    let holds = |kept: &Kept, given: Option<&[Value]>| {
+        !session.settings.plans_anew
+            && is_planned_for(session, &kept.key, version, locks_reads)
+            && has_kinds(session, &kept.variables)
+            && is_good_for(session, &kept.plan, given, params)
+    };
+    if (prepared.literals || prepared.params == 0)
+        && let Some(plan) = session.known.plan(prepared, |kept| holds(kept, None))
+    {
+        return Ok(Planned { plan, values: None, kept: None });
+    }
     let mut plans = prepared.plans.lock();
     if !prepared.literals && prepared.params > 0 && plans.version != Some(version) {
         drop(plans);
@@ -108,18 +127,10 @@ pub(super) fn kept_plan(session: &Session, prepared: &Statement, params: &[Value
             None => prepared.literals || serves(&kept.kinds, &plans.derived, params),
             Some(given) => kept.kinds == given.kinds,
         };
-        if serves
-            && !session.settings.plans_anew
-            && is_planned_for(session, &kept.key, version, locks_reads)
-            && has_kinds(session, &kept.variables)
-            && is_good_for(
-                session,
-                &kept.plan,
-                given.as_ref().and_then(|given| given.values.as_deref()),
-                params,
-            )
-        {
-            return Ok((kept.plan.clone(), given.and_then(|given| given.values)));
+        if serves && holds(kept, given.as_ref().and_then(|given| given.values.as_deref())) {
+            let shared = prepared.text.is_none().then(|| kept.clone());
+            let values = given.and_then(|given| given.values);
+            return Ok(Planned { plan: kept.plan.clone(), values, kept: shared });
         }
     }
     let (kinds, values) = match given {
@@ -128,7 +139,7 @@ pub(super) fn kept_plan(session: &Session, prepared: &Statement, params: &[Value
     };
     drop(plans);
     let plan = plan_to_keep(session, prepared, values.as_deref().unwrap_or(params), kinds)?;
-    Ok((plan, values))
+    Ok(Planned { plan, values, kept: None })
 }
 
 /// Whether a plan reads as few rows for these values as it did for those it was made for.
@@ -164,7 +175,7 @@ fn plan_to_keep(
     prepared: &Statement,
     params: &[Value],
     kinds: Kinds,
-) -> SqlResult<Arc<RowPlan>> {
+) -> SqlResult<Known<RowPlan>> {
     let parameters = prepared.parameters(&kinds);
     if session.settings.plans_anew {
         return plan_for(session, prepared, params, &parameters);
@@ -202,7 +213,8 @@ fn plan_to_keep(
     if kept.len() == PLANS_MAX {
         kept.remove(0);
     }
-    kept.push(Kept { key, kinds, variables: parameters.variables(), plan: plan.clone() });
+    let one = Kept { key, kinds, variables: parameters.variables(), plan: plan.clone() };
+    kept.push(Arc::new(one));
     Ok(plan)
 }
 
@@ -211,7 +223,7 @@ fn plan_for(
     prepared: &Statement,
     params: &[Value],
     parameters: &Parameters,
-) -> SqlResult<Arc<RowPlan>> {
+) -> SqlResult<Known<RowPlan>> {
     let plan = statement::plan_rows(session, (&prepared.statement, prepared.reads), params, parameters)?;
-    Ok(Arc::new(plan))
+    Ok(Arc::new(Arc::new(plan)))
 }

@@ -10,7 +10,7 @@ use super::super::Session;
 use super::enter_quietly;
 use crate::dictionary::{Named, TableName as FullName, View};
 use crate::error::{SqlError, SqlResult};
-use crate::mdl::{Hold, Mode, Patience};
+use crate::mdl::{Hold, MetadataLock, Mode, Patience};
 use crate::timeout::Deadline;
 use crate::used_tables::Used;
 use crate::virtual_table::VirtualTable;
@@ -100,8 +100,29 @@ fn try_view(
     Ok(None)
 }
 
+/// Takes the metadata lock of a table that the session knows, if that needs no wait and the table is still
+/// what it was. None: [`try_hold`] looks for it, and says what is wrong.
+#[inline]
+fn try_known(session: &mut Session, (schema, name): (&str, &str), how: Use) -> Option<()> {
+    let Session { known, open: Some(open), db, .. } = session else { return None };
+    let version = db.dictionary().version();
+    let (table, mdl) = known.table(schema, name, version)?;
+    let held = open.held(mdl);
+    if held.is_some_and(|held| held == Mode::Write || how.mode == Mode::Read) {
+        return Some(());
+    }
+    let hold = MetadataLock::try_enter_known(mdl, how.mode, held.is_some())?;
+    // Who replaced the table noted that before it released the metadata lock.
+    let same = db.dictionary().version() == version;
+    let hidden = how.views && !open.txn.sees_changes_of(table.made_by);
+    (same && !hidden).then(|| open.holds.push(hold))
+}
+
 #[inline]
 fn try_hold(session: &mut Session, (schema, name): (&str, &str), how: Use) -> SqlResult<Look> {
+    if try_known(session, (schema, name), how).is_some() {
+        return Ok(Look::Held(None));
+    }
     let Use { mode, views } = how;
     loop {
         let version = session.db.dictionary().version();
@@ -121,6 +142,11 @@ fn try_hold(session: &mut Session, (schema, name): (&str, &str), how: Use) -> Sq
         // Who replaced the table noted that before it released the metadata lock.
         let known = session.db.dictionary().version() == version;
         if keep_hold(session, &named, hold, views, known)? {
+            if let Named::Table(table) = &named
+                && known
+            {
+                session.known.keep_table((schema, name), version, table);
+            }
             return Ok(Look::Held(view));
         }
     }
