@@ -4,6 +4,7 @@
 //! They use the laboratory's own client and process control; foreign clients are in `tests/wire`.
 #![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
 
+mod console;
 mod counters;
 mod error_texts;
 mod flip_switches;

@@ -73,6 +73,17 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("wire", &["capability read", "command handshake write", "result", "fuzz"]),
     ("scheduler", &["events readiness", "task", "aside core", "group", "drive pool", "solo"]),
     (
+        "console",
+        &[
+            "address connections guesses metrics patience",
+            "account response",
+            "request visitor",
+            "guard site",
+            "routes",
+            "console",
+        ],
+    ),
+    (
         "server",
         &[
             "deadline log options peer signals tls",

@@ -132,6 +132,7 @@ pub fn crate_order() -> Vec<String> {
         "session",
         "wire",
         "scheduler",
+        "console",
         "server",
         "lab",
         "oracle",
@@ -145,7 +146,7 @@ pub fn crate_order() -> Vec<String> {
             }
         }
         if ["lab", "oracle"].contains(name)
-            && order[2..12].iter().any(|c| manifest.contains(&format!("\nturnstile-{c}.")))
+            && order[2..13].iter().any(|c| manifest.contains(&format!("\nturnstile-{c}.")))
         {
             findings.push(format!("crates/{name} must speak only the wire"));
         }

@@ -100,6 +100,36 @@ const NOT_HERE: &[&str] = &[
     "Select_range_check",
 ];
 
+/// Which of the statuses go up and down: numbers of the moment, averages and extremes. All others only grow,
+/// until the server ends.
+pub const GAUGES: &[&str] = &[
+    "Innodb_buffer_pool_pages_data",
+    "Innodb_buffer_pool_pages_dirty",
+    "Innodb_buffer_pool_pages_free",
+    "Innodb_buffer_pool_pages_misc",
+    "Innodb_buffer_pool_pages_total",
+    "Innodb_checkpoint_age",
+    "Innodb_data_pending_fsyncs",
+    "Innodb_data_pending_reads",
+    "Innodb_data_pending_writes",
+    "Innodb_history_list_length",
+    "Innodb_os_log_pending_fsyncs",
+    "Innodb_os_log_pending_writes",
+    "Innodb_page_size",
+    "Innodb_row_lock_current_waits",
+    "Innodb_row_lock_time_avg",
+    "Innodb_row_lock_time_max",
+    "Max_used_connections",
+    "Prepared_stmt_count",
+    "Threadpool_idle_threads",
+    "Threadpool_threads",
+    "Threads_cached",
+    "Threads_connected",
+    "Threads_running",
+    "Turnstile_hot_row_following",
+    "Uptime",
+];
+
 /// All counters, by name; of those that sessions have, the values of `session`, or else the server's.
 pub fn list(db: &Observed, session: Option<Totals>) -> Vec<(&'static str, u64)> {
     let status = db.status();

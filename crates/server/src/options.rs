@@ -126,8 +126,10 @@ fn apply(typed: &str, value: Option<&str>, globals: &Globals, asked: &mut Asked)
         "help" | "verbose" => asked.help = true,
         "print_defaults" => asked.print_defaults = true,
         "initialize" | "initialize_insecure" => asked.initialize = true,
-        // The server runs in the foreground as whoever started it, and there is no binary log.
-        "console" | "skip_log_bin" => {}
+        // The server runs in the foreground as whoever started it, and there is no binary log. Without a
+        // value `--console` is mysqld's: the log goes to the terminal, where it goes anyway.
+        "skip_log_bin" => {}
+        "console" if value.is_none() => {}
         "user" => asked.warnings.push("option 'user' is not taken: the server runs as who started it".into()),
         "daemonize" if !is_off(value) => {
             return Err(BadOption(
@@ -164,6 +166,8 @@ fn set(name: &str, value: Option<&str>, globals: &Globals, asked: &mut Asked) ->
     let alias = match name {
         "innodb_log_file_size" => "innodb_redo_log_capacity",
         "default_time_zone" => "time_zone",
+        "console" => "turnstile_console",
+        "console_host" => "turnstile_console_host",
         other => other,
     };
     let is_switch = |name: &str| find(name).is_some_and(|at| VARIABLES[at].kind == Kind::Bool);

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use turnstile_console::{Console, Settings};
 use turnstile_engine::{Config, Engine};
 use turnstile_session::accounts::AccountName;
 use turnstile_session::database::Database;
@@ -102,10 +103,13 @@ fn run(globals: Globals, initialize_only: bool, begin: Instant) -> Result<(), Fa
     let pid_file = PidFile::write(&text(globals, "pid_file"), &datadir)?;
     let signals = Signals::register()?;
     database.set_shutdown(signals.asker()?);
+    let console =
+        Settings::parse(&text(globals, "turnstile_console"), &text(globals, "turnstile_console_host"))?;
     let options = server_options(globals, &datadir);
     let places = places(&options);
     let server = Server::start(database.clone(), options, Keys { tls, password })
         .map_err(|error| format!("{places}: {error}"))?;
+    let console = console.map(|settings| open_console(&database, settings)).transpose()?;
     log::note(&format!(
         "ready for connections. Version: '{VERSION}' {places} after {} ms",
         begin.elapsed().as_millis()
@@ -114,6 +118,7 @@ fn run(globals: Globals, initialize_only: bool, begin: Instant) -> Result<(), Fa
         reopen_logs(&database);
     }
     log::note("received a signal to shut down");
+    console.into_iter().for_each(Console::stop);
     server.stop();
     engine.close()?;
     drop(pid_file);
@@ -150,6 +155,19 @@ fn load_tls(
             None
         }
     }
+}
+
+fn open_console(database: &Arc<Database>, settings: Settings) -> Result<Console, Failure> {
+    let address = settings.address.clone();
+    if !address.is_loopback() {
+        log::warning(&format!(
+            "the console at {address} speaks HTTP: passwords and what it shows can be read on the way. Put a proxy with TLS before it"
+        ));
+    }
+    let console =
+        Console::start(database.clone(), settings).map_err(|error| format!("{address}: {error}"))?;
+    log::note(&format!("console at {address}"));
+    Ok(console)
 }
 
 /// Runs the statements of `init_file`, with all rights.

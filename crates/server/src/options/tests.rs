@@ -45,6 +45,19 @@ fn a_value_may_follow_as_the_next_word() {
 }
 
 #[test]
+fn the_console_has_a_short_name_and_mysqlds_option_without_a_value_opens_none() {
+    let opened = |options: &[&str]| {
+        let globals = Globals::default();
+        read(&arguments(&[&["--no-defaults"], options].concat()), &globals).unwrap();
+        globals.named("turnstile_console").clone()
+    };
+    assert!(matches!(opened(&["--console"]), Value::Str(text) if text.is_empty()));
+    for option in ["--console=10.0.0.1:80", "--turnstile-console=10.0.0.1:80"] {
+        assert!(matches!(opened(&[option]), Value::Str(text) if &*text == "10.0.0.1:80"), "{option}");
+    }
+}
+
+#[test]
 fn unknown_options_are_refused_unless_loose() {
     let globals = Globals::default();
     let refused = |option: &str| read(&arguments(&["--no-defaults", option]), &globals).unwrap_err().0;

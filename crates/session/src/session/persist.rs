@@ -50,6 +50,8 @@ const NOT_KEPT: &[&str] = &[
     "ssl_cert",
     "ssl_key",
     "system_time_zone",
+    "turnstile_console",
+    "turnstile_console_host",
     "version",
     "version_comment",
 ];

@@ -1,0 +1,68 @@
+//! What all requests share, and how somebody gets from a password to an account.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Instant;
+
+use turnstile_session::database::Database;
+use turnstile_session::error::SqlError;
+
+use crate::account::{Owner, prove};
+use crate::address::Settings;
+use crate::connections::Connections;
+use crate::guesses::Guesses;
+use crate::response::{Response, status};
+
+/// Longest name that is looked up, in bytes; accounts' are shorter.
+const USER_BYTES_MAX: usize = 128;
+
+/// What all requests share.
+pub struct Site {
+    /// The server that is shown.
+    pub database: Arc<Database>,
+    /// Where the console listens, and its names.
+    pub settings: Settings,
+    /// Who is connected.
+    pub connections: Arc<Connections>,
+    guesses: Guesses,
+}
+
+impl Site {
+    /// A site for nobody yet.
+    pub fn new(database: Arc<Database>, settings: Settings) -> Arc<Site> {
+        Arc::new(Site { database, settings, connections: Arc::default(), guesses: Guesses::default() })
+    }
+
+    /// Checks who somebody is, unless too many wrong passwords came before.
+    ///
+    /// # Errors
+    /// The answer for who is not let in.
+    pub fn prove(&self, peer: IpAddr, user: &str, password: &str) -> Result<Owner, Response> {
+        if user.len() > USER_BYTES_MAX {
+            return Err(Response::because(status::FORBIDDEN, "no such user"));
+        }
+        if let Some(wait) = self.guesses.wait(peer, user, Instant::now()) {
+            let seconds = (wait.as_secs() + 1).to_string();
+            let told =
+                Response::because(status::TOO_MANY, &format!("too many wrong passwords: wait {seconds} s"));
+            return Err(told.with("Retry-After", &seconds));
+        }
+        let proved = prove(&self.database, peer, user, password);
+        self.guesses.tried(peer, user, proved.is_err(), Instant::now());
+        proved.map_err(|error| {
+            self.database.status().refused();
+            refused(&error)
+        })
+    }
+}
+
+/// The answer for an error of the SQL port's.
+pub fn refused(error: &SqlError) -> Response {
+    Response::because(status::FORBIDDEN, &in_words(error))
+}
+
+/// An error as the mysql client shows it.
+pub fn in_words(error: &SqlError) -> String {
+    let SqlError { code, sqlstate, message, .. } = error;
+    format!("ERROR {code} ({}): {message}", String::from_utf8_lossy(sqlstate))
+}

@@ -1,0 +1,103 @@
+//! A session of an account, for the console's own statements: whether the account may know something is
+//! asked where it is asked for everybody, by the statement that reads it.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value as Json};
+use turnstile_session::database::Database;
+use turnstile_session::error::{SqlError, SqlResult};
+use turnstile_session::session::{Session, SessionInit};
+use turnstile_session::sink::{ColumnMeta, ResultSink};
+use turnstile_session::value::{Value, to_text};
+use turnstile_sys::block_on::block_on;
+
+use crate::account::Owner;
+
+/// Rows of an answer that are taken; a statement that makes more fails.
+const ROWS_MAX: usize = 1000;
+/// Run first in each session: no statement of the console lasts longer.
+const PATIENCE: &str = "SET SESSION max_execution_time = 2000";
+/// utf8mb4_0900_ai_ci.
+const COLLATION: u16 = 255;
+
+/// The session.
+pub struct Visitor(Session);
+
+impl Visitor {
+    /// Begins it.
+    ///
+    /// # Errors
+    /// 1226 and 1203 where the account has as many sessions as it may.
+    pub fn enter(db: &Arc<Database>, owner: &Owner) -> SqlResult<Visitor> {
+        let init = SessionInit {
+            connection_id: db.registry().next_id(),
+            user: owner.user.clone(),
+            host: owner.peer.to_string(),
+            account: owner.account.clone(),
+            database: None,
+            collation: COLLATION,
+            found_rows: false,
+            multi_statements: false,
+        };
+        let mut visitor = Visitor(Session::new(db.clone(), init)?);
+        let own = visitor.0.own_connections_max();
+        if own > 0 && visitor.0.sessions_of_account() > own {
+            return Err(SqlError::user_limit_reached(&owner.user, "max_user_connections", own));
+        }
+        visitor.rows(PATIENCE)?;
+        Ok(visitor)
+    }
+
+    /// Runs a statement: a list of objects, one a row.
+    ///
+    /// # Errors
+    /// The statement's.
+    pub fn rows(&mut self, text: &str) -> SqlResult<Vec<Json>> {
+        let mut kept = Kept::default();
+        block_on(self.0.query(text.as_bytes(), &mut kept))?;
+        Ok(kept.rows)
+    }
+}
+
+impl Drop for Visitor {
+    fn drop(&mut self) {
+        block_on(self.0.finish());
+    }
+}
+
+/// Keeps what a statement answers.
+#[derive(Default)]
+struct Kept {
+    names: Vec<String>,
+    rows: Vec<Json>,
+}
+
+fn json(value: &Value) -> Json {
+    match value {
+        Value::Null => Json::Null,
+        Value::Int(number) => (*number).into(),
+        Value::UInt(number) => (*number).into(),
+        Value::Double(number) => (*number).into(),
+        other => to_text(other).to_string().into(),
+    }
+}
+
+impl ResultSink for Kept {
+    fn columns(&mut self, columns: &[ColumnMeta]) -> Result<(), SqlError> {
+        self.names = columns.iter().map(|column| column.name.to_string()).collect();
+        Ok(())
+    }
+
+    fn row(&mut self, row: &[Value]) -> Result<(), SqlError> {
+        if self.rows.len() >= ROWS_MAX {
+            return Err(SqlError::unknown_error("more rows than the console shows"));
+        }
+        let fields: Map<String, Json> = self.names.iter().cloned().zip(row.iter().map(json)).collect();
+        self.rows.push(fields.into());
+        Ok(())
+    }
+
+    fn end(&mut self, _: u16, _: u16) {}
+
+    fn ok(&mut self, _: u64, _: u64, _: u16, _: &str, _: u16) {}
+}
