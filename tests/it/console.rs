@@ -1,6 +1,7 @@
 //! The console over raw TCP: what it tells, whom it refuses, and that nobody can hold it up.
 
 mod metrics;
+mod page;
 mod refused;
 
 use std::io::{Read, Write};

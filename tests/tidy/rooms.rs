@@ -77,8 +77,10 @@ const LAYERS: &[(&str, &[&str])] = &[
         &[
             "address connections guesses metrics patience",
             "account response",
-            "request visitor",
-            "guard site",
+            "logins page request visitor",
+            "guard samples",
+            "sampler",
+            "site",
             "routes",
             "console",
         ],

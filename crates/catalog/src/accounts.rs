@@ -79,7 +79,7 @@ impl Plugin {
 
 /// Tells an account from an earlier one of the same name. It is given when the account is made or read, and
 /// not kept.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct AccountId(u64);
 
 impl AccountId {

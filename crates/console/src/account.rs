@@ -4,14 +4,14 @@
 
 use std::net::IpAddr;
 
-use turnstile_session::accounts::AccountName;
+use turnstile_session::accounts::{AccountId, AccountName};
 use turnstile_session::database::Database;
 use turnstile_session::error::SqlError;
 
 use crate::metrics::number;
 
 /// An account, as somebody has proved to be its owner.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Owner {
     /// The user as typed.
     pub user: String,
@@ -19,6 +19,8 @@ pub struct Owner {
     pub peer: IpAddr,
     /// The account that fits.
     pub account: AccountName,
+    /// Its number: another account of the same name is another.
+    id: AccountId,
 }
 
 /// Checks a password. Takes as long for a name without an account as for one with.
@@ -55,5 +57,11 @@ pub fn prove(db: &Database, peer: IpAddr, user: &str, password: &str) -> Result<
     if account.expired {
         return Err(SqlError::password_expired());
     }
-    Ok(Owner { user: user.to_string(), peer, account: account.name.clone() })
+    Ok(Owner { user: user.to_string(), peer, account: account.name.clone(), id: account.id })
+}
+
+/// Whether the account is still there and open to its owner.
+pub fn is_still(db: &Database, owner: &Owner) -> bool {
+    let now = db.accounts().find(&owner.account);
+    now.is_some_and(|now| now.id == owner.id && !now.locked && !now.expired)
 }

@@ -11,6 +11,8 @@ use parking_lot::{Condvar, Mutex};
 
 /// Clients at once.
 pub const CONNECTIONS_MAX: usize = 48;
+/// Of these, clients that watch: there are always places for short requests.
+pub const STREAMS_MAX: usize = 24;
 /// How long a newcomer waits for somebody's place. Whoever was shut out ends at once; the rest is for a
 /// machine that has other things to do.
 const PLACE_PATIENCE: Duration = Duration::from_millis(500);
@@ -22,6 +24,8 @@ enum Phase {
     Reading,
     /// It is answered.
     Answering,
+    /// It watches.
+    Streaming,
 }
 
 #[derive(Default)]
@@ -29,6 +33,12 @@ struct Open {
     stopping: bool,
     next: u64,
     clients: BTreeMap<u64, (Arc<TcpStream>, Phase)>,
+}
+
+impl Open {
+    fn streams(&self) -> usize {
+        self.clients.values().filter(|(_, phase)| *phase == Phase::Streaming).count()
+    }
 }
 
 /// Who is connected.
@@ -66,9 +76,10 @@ impl Connections {
         Some(Place { connections: self.clone(), number })
     }
 
-    /// Clients.
-    pub fn count(&self) -> usize {
-        self.open.lock().clients.len()
+    /// Clients, and those of them that watch.
+    pub fn counts(&self) -> (usize, usize) {
+        let open = self.open.lock();
+        (open.clients.len(), open.streams())
     }
 
     /// Shuts everybody out, for good. Their threads end as soon as they look at their sockets.
@@ -86,6 +97,18 @@ impl Place {
     /// The request is whole: from now on nobody takes the place.
     pub fn answering(&self) {
         self.enter(Phase::Answering);
+    }
+
+    /// The client watches from now on; false if too many do.
+    pub fn streaming(&self) -> bool {
+        let mut open = self.connections.open.lock();
+        if open.streams() >= STREAMS_MAX {
+            return false;
+        }
+        if let Some(client) = open.clients.get_mut(&self.number) {
+            client.1 = Phase::Streaming;
+        }
+        true
     }
 
     fn enter(&self, phase: Phase) {

@@ -1,5 +1,5 @@
-//! The console as a whole: a thread that accepts, and a thread for each client for as long as its request
-//! takes. It costs nothing while nobody asks.
+//! The console as a whole: a thread that accepts, one that takes samples while somebody watches, and one for
+//! each client for as long as its request takes. It costs nothing while nobody asks.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
@@ -14,9 +14,10 @@ use turnstile_session::database::Database;
 
 use crate::address::Settings;
 use crate::connections::Place;
-use crate::request::{self, Method};
-use crate::response::{Response, close_gently, status};
-use crate::routes;
+use crate::request::{self, Method, Request};
+use crate::response::{Response, begin_stream, close_gently, send_event, status};
+use crate::routes::{self, Answer};
+use crate::sampler::Watch;
 use crate::site::Site;
 
 /// The stack of a thread that answers: statements are parsed and run on it.
@@ -29,7 +30,7 @@ pub struct Console {
     site: Arc<Site>,
     stopping: Arc<AtomicBool>,
     wake_fd: Arc<OwnedFd>,
-    thread: JoinHandle<()>,
+    threads: [JoinHandle<()>; 2],
 }
 
 impl Console {
@@ -57,17 +58,26 @@ impl Console {
                 }
             });
         };
-        let thread = thread::Builder::new().name("console".into()).spawn(accepts)?;
-        Ok(Console { site, stopping, wake_fd, thread })
+        let samples = site.sampler.start(site.database.clone(), STACK_BYTES)?;
+        match thread::Builder::new().name("console".into()).spawn(accepts) {
+            Ok(thread) => Ok(Console { site, stopping, wake_fd, threads: [thread, samples] }),
+            Err(error) => {
+                site.sampler.stop();
+                Err(error)
+            }
+        }
     }
 
     /// Ends it: what is being answered or watched ends where it stands.
     pub fn stop(self) {
         self.stopping.store(true, Ordering::SeqCst);
         let _ = rustix::io::write(&*self.wake_fd, &1u64.to_ne_bytes());
+        self.site.sampler.stop();
         self.site.connections.stop();
-        // A thread that panicked has been reported already.
-        let _ = self.thread.join();
+        for thread in self.threads {
+            // One that panicked has been reported already.
+            let _ = thread.join();
+        }
     }
 }
 
@@ -130,7 +140,36 @@ fn serve(site: &Arc<Site>, socket: &TcpStream, peer: IpAddr, place: &Place) {
     };
     place.answering();
     let is_head = request.method == Method::Head;
-    if routes::answer(site, &request, peer).send(socket, is_head).is_ok() {
-        close_gently(socket);
+    match routes::answer(site, &request, peer) {
+        Answer::Whole(response) => {
+            if response.send(socket, is_head).is_ok() {
+                close_gently(socket);
+            }
+        }
+        Answer::Samples(watch, login) if place.streaming() => {
+            // The client has gone, or does not read: it is as good as gone.
+            let _ = stream(site, socket, &request, watch, login.is_some());
+        }
+        Answer::Samples(..) => {
+            let _ = Response::refusal(status::UNAVAILABLE).with("Retry-After", "5").send(socket, false);
+        }
     }
+}
+
+/// Sends sample after sample, until the client goes, its login ends or the console does.
+fn stream(
+    site: &Site,
+    socket: &TcpStream,
+    request: &Request,
+    mut watch: Watch,
+    has_login: bool,
+) -> io::Result<()> {
+    begin_stream(socket)?;
+    while let Some(sample) = watch.next() {
+        if has_login && site.login(request).is_none() {
+            break;
+        }
+        send_event(socket, &sample)?;
+    }
+    Ok(())
 }

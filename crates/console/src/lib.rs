@@ -7,11 +7,15 @@ mod connections;
 pub mod console;
 mod guard;
 mod guesses;
+mod logins;
 mod metrics;
+mod page;
 mod patience;
 mod request;
 mod response;
 mod routes;
+mod sampler;
+mod samples;
 mod site;
 mod visitor;
 

@@ -52,8 +52,8 @@ pub const VARIABLES_TOLD: &[&str] = &[
     "turnstile_statement_retries",
 ];
 
-/// The whole text; so many clients has the console; with hot rows, if who asks may know of them.
-pub fn text(db: &Database, clients: usize, with_hot_rows: bool) -> String {
+/// The whole text; `(clients, watching)` of the console; with hot rows, if who asks may know of them.
+pub fn text(db: &Database, (clients, watching): (usize, usize), with_hot_rows: bool) -> String {
     let mut out = Exposition::default();
     out.family("mysql_up", Kind::Gauge, "The server answers.").sample(&[], 1);
     let version = [("version", VERSION), ("version_comment", "Turnstile")];
@@ -65,6 +65,8 @@ pub fn text(db: &Database, clients: usize, with_hot_rows: bool) -> String {
         of_hot_rows(&hot_rows(db), &mut out);
     }
     out.family("turnstile_console_clients", Kind::Gauge, "Clients of the console.").sample(&[], clients);
+    out.family("turnstile_console_streams", Kind::Gauge, "Of these, clients that watch.")
+        .sample(&[], watching);
     out.end()
 }
 
@@ -181,6 +183,8 @@ fn of_engine(db: &Database, out: &mut Exposition) {
     for (name, help, value) in gauges {
         out.family(&format!("turnstile_{name}"), Kind::Gauge, help).sample(&[], value);
     }
+    out.family("turnstile_commits", Kind::Counter, "Transactions that had written and have committed.");
+    out.sample(&[], db.totals().rows.commits);
     let gate = engine.gate().counts();
     out.family("turnstile_admission", Kind::Gauge, "Statements at the gate, where there is a limit.");
     for (state, count) in [("inside", gate.inside), ("queued", gate.queued), ("sleeping", gate.sleeping)] {

@@ -53,6 +53,13 @@ impl Request {
     pub fn has_header(&self, name: &str) -> bool {
         self.headers.iter().any(|(known, _)| known == name)
     }
+
+    /// The value of a cookie.
+    pub fn cookie(&self, name: &str) -> Option<&str> {
+        let given = self.headers.iter().filter(|(known, _)| known == "cookie");
+        let mut pairs = given.flat_map(|(_, value)| value.split(';')).filter_map(|pair| pair.split_once('='));
+        pairs.find(|(known, _)| known.trim() == name).map(|(_, value)| value.trim())
+    }
 }
 
 /// Reads a request. None: the client has gone, or has sent nothing in time.
@@ -175,7 +182,8 @@ mod tests {
         let got =
             request("GET /metrics?x=1 HTTP/1.1\r\nHOST: a\r\nCookie: x=1; y=two\r\nCookie: z= 3\r\n\r\n");
         assert_eq!((got.method, &*got.path, got.header("host")), (Method::Get, "/metrics", Some("a")));
-        assert_eq!((got.header("cookie"), got.has_header("cookie")), (None, true));
+        assert_eq!([got.cookie("x"), got.cookie("y"), got.cookie("z")], [Some("1"), Some("two"), Some("3")]);
+        assert_eq!((got.cookie("q"), got.header("cookie")), (None, None));
         assert!(parse(b"GET / HTTP/1.1\r\nHost: a\r\n").unwrap().is_none());
     }
 

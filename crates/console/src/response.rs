@@ -1,5 +1,6 @@
 //! Answers, and the headers that every one of them has.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -45,6 +46,8 @@ pub mod status {
     pub const TIMEOUT: Status = (408, "Request Timeout");
     /// The body is too long.
     pub const TOO_LARGE: Status = (413, "Content Too Large");
+    /// The body is of another kind.
+    pub const WRONG_KIND: Status = (415, "Unsupported Media Type");
     /// Asked for by a name that is not the console's.
     pub const MISDIRECTED: Status = (421, "Misdirected Request");
     /// Too many wrong passwords.
@@ -61,6 +64,10 @@ pub mod status {
 pub mod kind {
     /// Words.
     pub const TEXT: &str = "text/plain; charset=utf-8";
+    /// Data.
+    pub const JSON: &str = "application/json";
+    /// Samples, one after the other.
+    pub const EVENTS: &str = "text/event-stream";
     /// Metrics.
     pub const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 }
@@ -72,7 +79,7 @@ pub struct Response {
     pub status: u16,
     words: &'static str,
     kind: &'static str,
-    body: Vec<u8>,
+    body: Cow<'static, [u8]>,
     /// Further headers, each a whole line.
     lines: String,
 }
@@ -80,7 +87,13 @@ pub struct Response {
 impl Response {
     /// An answer with this body.
     pub fn new((status, words): status::Status, kind: &'static str, body: impl Into<Vec<u8>>) -> Response {
-        Response { status, words, kind, body: body.into(), lines: String::new() }
+        Response { status, words, kind, body: Cow::Owned(body.into()), lines: String::new() }
+    }
+
+    /// A file that is part of the program.
+    pub fn file(kind: &'static str, body: &'static str) -> Response {
+        let (status, words) = status::OK;
+        Response { status, words, kind, body: Cow::Borrowed(body.as_bytes()), lines: String::new() }
     }
 
     /// Nothing but a status.
@@ -122,6 +135,24 @@ impl Response {
         }
         Timed::new(socket, PATIENCE).write_all(&message)
     }
+}
+
+/// Begins an answer whose end nobody knows yet.
+///
+/// # Errors
+/// Those of the socket.
+pub fn begin_stream(socket: &TcpStream) -> io::Result<()> {
+    let head =
+        format!("HTTP/1.1 200 OK\r\nContent-Type: {}\r\nX-Accel-Buffering: no\r\n{ALWAYS}\r\n", kind::EVENTS);
+    Timed::new(socket, PATIENCE).write_all(head.as_bytes())
+}
+
+/// Sends one event of a stream: a line of JSON.
+///
+/// # Errors
+/// Those of the socket: the client has gone, or is too slow.
+pub fn send_event(socket: &TcpStream, line: &str) -> io::Result<()> {
+    Timed::new(socket, PATIENCE).write_all(format!("data: {line}\n\n").as_bytes())
 }
 
 /// Ends a connection so that its client gets to read what it was answered, whatever it still sends.

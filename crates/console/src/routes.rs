@@ -1,46 +1,158 @@
 //! Which request gets which answer, and what it has to show for it.
 
 use std::net::IpAddr;
+use std::time::Instant;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value as Json, json};
+use turnstile_session::accounts::hash::equal;
+use turnstile_session::version::VERSION;
 
 use crate::account::Owner;
 use crate::guard;
+use crate::logins::{AGE_MAX, Login};
 use crate::metrics;
+use crate::page;
 use crate::request::{Method, Request};
 use crate::response::{Response, kind, status};
+use crate::sampler::Watch;
 use crate::site::{Site, refused};
 use crate::visitor::Visitor;
 
-/// Answers a request.
-pub fn answer(site: &Site, request: &Request, peer: IpAddr) -> Response {
-    whole(site, request, peer).unwrap_or_else(|refusal| refusal)
+/// What a request is answered with.
+pub enum Answer {
+    /// All at once.
+    Whole(Response),
+    /// Sample after sample, for as long as the login lasts that it is for.
+    Samples(Watch, Option<Login>),
 }
 
-fn whole(site: &Site, request: &Request, peer: IpAddr) -> Result<Response, Response> {
-    let host = guard::host(request, &site.settings)?;
+/// Answers a request.
+pub fn answer(site: &Site, request: &Request, peer: IpAddr) -> Answer {
+    let host = match guard::host(request, &site.settings) {
+        Ok(host) => host,
+        Err(refusal) => return Answer::Whole(refusal),
+    };
     let is_local = guard::is_local(request, host, peer);
+    let whole = match request.path.as_str() {
+        "/healthz" | "/readyz" | "/metrics" => plain(site, request, peer, is_local),
+        "/events" => match samples(site, request, is_local) {
+            Ok((watch, login)) => return Answer::Samples(watch, login),
+            Err(refusal) => Err(refusal),
+        },
+        _ => guard::origin(request).and_then(|()| of_page(site, request, peer, is_local)),
+    };
+    Answer::Whole(whole.unwrap_or_else(|refusal| refusal))
+}
+
+/// Metrics and health, which programs ask for.
+fn plain(site: &Site, request: &Request, peer: IpAddr, is_local: bool) -> Result<Response, Response> {
+    looks_only(request)?;
     match request.path.as_str() {
-        "/healthz" => {
-            looks_only(request)?;
-            Ok(Response::new(status::OK, kind::TEXT, "ok\n"))
-        }
-        "/readyz" => {
-            looks_only(request)?;
-            Ok(readiness(site))
-        }
-        "/metrics" => {
-            looks_only(request)?;
+        "/healthz" => Ok(Response::new(status::OK, kind::TEXT, "ok\n")),
+        "/readyz" => Ok(readiness(site)),
+        _ => {
             let with_hot_rows = is_local || may_watch(site, &named(site, request, peer)?)?;
-            let text = metrics::text(&site.database, site.connections.count(), with_hot_rows);
+            let text = metrics::text(&site.database, site.connections.counts(), with_hot_rows);
             Ok(Response::new(status::OK, kind::OPEN_METRICS, text))
         }
-        _ => {
-            guard::origin(request)?;
-            Err(Response::refusal(status::NOT_FOUND))
+    }
+}
+
+/// The page, and what it asks for.
+fn of_page(site: &Site, request: &Request, peer: IpAddr, is_local: bool) -> Result<Response, Response> {
+    match request.path.as_str() {
+        "/session" => {
+            looks_only(request)?;
+            Ok(told_of_session(site.login(request).as_ref(), is_local))
+        }
+        "/login" => {
+            changes(request)?;
+            log_in(site, request, peer, is_local)
+        }
+        "/logout" => {
+            changes(request)?;
+            log_out(site, request, is_local)
+        }
+        path => {
+            let file = page::file(path).ok_or_else(|| Response::refusal(status::NOT_FOUND))?;
+            looks_only(request)?;
+            Ok(file)
         }
     }
+}
+
+/// The samples that somebody may watch.
+fn samples(site: &Site, request: &Request, is_local: bool) -> Result<(Watch, Option<Login>), Response> {
+    guard::origin(request)?;
+    if request.method != Method::Get {
+        return Err(Response::not_allowed("GET"));
+    }
+    let login = site.login(request);
+    if login.is_none() && !is_local {
+        return Err(Response::because(status::UNAUTHORIZED, "needs an account"));
+    }
+    Ok((site.sampler.watch(login.as_ref().map(|login| login.owner.clone())), login))
+}
+
+/// What the page has to know of who is logged in; without a login, whether it may watch at all.
+fn told_of_session(login: Option<&Login>, is_local: bool) -> Response {
+    let told = json!({
+        "user": login.map(|login| &login.owner.user),
+        "page_token": login.map(|login| &login.page_token),
+        "may_watch": is_local || login.is_some(),
+        "version": VERSION,
+    });
+    Response::new(status::OK, kind::JSON, told.to_string())
+}
+
+/// A user and a password, as JSON, for a cookie.
+fn log_in(site: &Site, request: &Request, peer: IpAddr, is_local: bool) -> Result<Response, Response> {
+    let given = json_of(request)?;
+    let member = |name: &str| given[name].as_str().ok_or_else(|| Response::refusal(status::BAD_REQUEST));
+    let owner = site.prove(peer, member("user")?, member("password")?)?;
+    let now = Instant::now();
+    let begun = site.logins.begin(owner, now).ok_or_else(|| Response::refusal(status::UNAVAILABLE))?;
+    let login = site.logins.find(&begun, &site.database, now);
+    // Behind a proxy that speaks TLS the cookie stays within TLS.
+    let is_https = request.header("origin").is_some_and(|origin| origin.starts_with("https:"));
+    let cookie = format!(
+        "{}={begun}; HttpOnly; SameSite=Strict; Path=/; Max-Age={}{}",
+        site.cookie_name(),
+        AGE_MAX.as_secs(),
+        if is_https { "; Secure" } else { "" }
+    );
+    Ok(told_of_session(login.as_ref(), is_local).with("Set-Cookie", &cookie))
+}
+
+fn log_out(site: &Site, request: &Request, is_local: bool) -> Result<Response, Response> {
+    of_own_page(site, request)?;
+    let name = site.cookie_name();
+    request.cookie(&name).into_iter().for_each(|cookie| site.logins.end(cookie));
+    let gone = format!("{name}=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0");
+    Ok(told_of_session(None, is_local).with("Set-Cookie", &gone))
+}
+
+/// Who is logged in, by the cookie and by the token that only the console's page has.
+fn of_own_page(site: &Site, request: &Request) -> Result<Login, Response> {
+    let login =
+        site.login(request).ok_or_else(|| Response::because(status::UNAUTHORIZED, "not logged in"))?;
+    let token = request.header("x-page-token").unwrap_or_default();
+    match equal(token.as_bytes(), login.page_token.as_bytes()) {
+        true => Ok(login),
+        false => Err(Response::because(status::FORBIDDEN, "the page's token is missing")),
+    }
+}
+
+/// The body of a request that changes something.
+fn json_of(request: &Request) -> Result<Json, Response> {
+    // A form of another page cannot have this type.
+    let kind = request.header("content-type").and_then(|kind| kind.split(';').next());
+    if kind.map(str::trim) != Some(kind::JSON) {
+        return Err(Response::refusal(status::WRONG_KIND));
+    }
+    serde_json::from_slice(&request.body).map_err(|_| Response::refusal(status::BAD_REQUEST))
 }
 
 /// Who asks, by the user and password that come with the request (HTTP's Basic).
@@ -66,6 +178,11 @@ fn may_watch(site: &Site, owner: &Owner) -> Result<bool, Response> {
 /// That nothing is to be changed.
 fn looks_only(request: &Request) -> Result<(), Response> {
     if request.method == Method::Post { Err(Response::not_allowed("GET, HEAD")) } else { Ok(()) }
+}
+
+/// That something is to be changed.
+fn changes(request: &Request) -> Result<(), Response> {
+    if request.method == Method::Post { Ok(()) } else { Err(Response::not_allowed("POST")) }
 }
 
 /// Whether the engine runs: without it every statement is refused.

@@ -11,7 +11,11 @@ use crate::account::{Owner, prove};
 use crate::address::Settings;
 use crate::connections::Connections;
 use crate::guesses::Guesses;
+use crate::logins::{Login, Logins};
+use crate::request::Request;
 use crate::response::{Response, status};
+use crate::sampler::Sampler;
+use crate::visitor::in_words;
 
 /// Longest name that is looked up, in bytes; accounts' are shorter.
 const USER_BYTES_MAX: usize = 128;
@@ -24,13 +28,34 @@ pub struct Site {
     pub settings: Settings,
     /// Who is connected.
     pub connections: Arc<Connections>,
+    /// What is watched.
+    pub sampler: Arc<Sampler>,
+    /// Who is logged in.
+    pub logins: Logins,
     guesses: Guesses,
 }
 
 impl Site {
     /// A site for nobody yet.
     pub fn new(database: Arc<Database>, settings: Settings) -> Arc<Site> {
-        Arc::new(Site { database, settings, connections: Arc::default(), guesses: Guesses::default() })
+        Arc::new(Site {
+            database,
+            settings,
+            connections: Arc::default(),
+            sampler: Arc::default(),
+            logins: Logins::default(),
+            guesses: Guesses::default(),
+        })
+    }
+
+    /// The name of the cookie. Cookies do not tell ports apart: two servers of one machine have one each.
+    pub fn cookie_name(&self) -> String {
+        format!("turnstile_console_{}", self.settings.address.port)
+    }
+
+    /// Who a request is from, if somebody is logged in.
+    pub fn login(&self, request: &Request) -> Option<Login> {
+        self.logins.find(request.cookie(&self.cookie_name())?, &self.database, Instant::now())
     }
 
     /// Checks who somebody is, unless too many wrong passwords came before.
@@ -59,10 +84,4 @@ impl Site {
 /// The answer for an error of the SQL port's.
 pub fn refused(error: &SqlError) -> Response {
     Response::because(status::FORBIDDEN, &in_words(error))
-}
-
-/// An error as the mysql client shows it.
-pub fn in_words(error: &SqlError) -> String {
-    let SqlError { code, sqlstate, message, .. } = error;
-    format!("ERROR {code} ({}): {message}", String::from_utf8_lossy(sqlstate))
 }

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
+use turnstile_engine::interrupt::Interrupt;
 use turnstile_session::database::Database;
 use turnstile_session::error::{SqlError, SqlResult};
 use turnstile_session::session::{Session, SessionInit};
@@ -59,10 +60,28 @@ impl Visitor {
     }
 }
 
+impl Visitor {
+    /// Ends what the session runs, from another thread.
+    pub fn interrupt(&self) -> Arc<Interrupt> {
+        self.0.interrupt().clone()
+    }
+
+    /// Somebody has ended the session.
+    pub fn is_killed(&self) -> bool {
+        self.0.is_killed()
+    }
+}
+
 impl Drop for Visitor {
     fn drop(&mut self) {
         block_on(self.0.finish());
     }
+}
+
+/// An error as the mysql client shows it.
+pub fn in_words(error: &SqlError) -> String {
+    let SqlError { code, sqlstate, message, .. } = error;
+    format!("ERROR {code} ({}): {message}", String::from_utf8_lossy(sqlstate))
 }
 
 /// Keeps what a statement answers.

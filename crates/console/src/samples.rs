@@ -1,0 +1,138 @@
+//! What a sample tells, as JSON: to everybody who may see `/metrics` the same as that; to who is logged in
+//! also rows, waits and statements, as far as the account's rights go.
+
+use serde_json::{Map, Value as Json, json};
+use turnstile_observe::picture::hot_rows::hot_rows;
+use turnstile_session::database::Database;
+use turnstile_session::status;
+use turnstile_session::variables::{Kind, VARIABLES, find};
+
+use crate::metrics::{Place, number, places};
+use crate::visitor::{Visitor, in_words};
+
+/// The switches of experiments, and what goes with them.
+pub const SWITCHES: &[&str] = &[
+    "innodb_adaptive_hash_index",
+    "innodb_commit_concurrency",
+    "innodb_concurrency_tickets",
+    "innodb_deadlock_detect",
+    "innodb_flush_log_at_trx_commit",
+    "innodb_spin_wait_delay",
+    "innodb_sync_spin_loops",
+    "innodb_thread_concurrency",
+    "innodb_thread_sleep_delay",
+    "turnstile_blind_wait_ms",
+    "turnstile_hot_row",
+    "turnstile_hot_row_group_cap",
+    "turnstile_hot_row_min_waiters",
+    "turnstile_hot_row_patience_ms",
+    "turnstile_hot_row_queue_cap",
+    "turnstile_lock_queue_skips",
+];
+
+/// Statuses that the page reads.
+const STATUSES: &[&str] = &[
+    "Innodb_adaptive_hash_hash_searches",
+    "Innodb_adaptive_hash_non_hash_searches",
+    "Innodb_buffer_pool_pages_dirty",
+    "Innodb_buffer_pool_pages_total",
+    "Innodb_checkpoint_age",
+    "Innodb_deadlocks",
+    "Innodb_history_list_length",
+    "Innodb_os_log_fsyncs",
+    "Innodb_os_log_written",
+    "Innodb_row_lock_current_waits",
+    "Innodb_row_lock_time",
+    "Innodb_row_lock_waits",
+    "Innodb_rows_deleted",
+    "Innodb_rows_inserted",
+    "Innodb_rows_updated",
+    "Queries",
+    "Slow_queries",
+    "Threads_connected",
+    "Threads_running",
+    "Turnstile_hot_row_following",
+    "Turnstile_hot_row_handed_on",
+    "Uptime",
+];
+
+/// What is read for who is logged in: the member of the sample, and the statement.
+const STATEMENTS: &[(&str, &str)] = &[
+    (
+        "hot_rows",
+        "SELECT TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, LOCK_DATA, CHANGES_PER_SECOND, WAITS_PER_SECOND, WAITING, \
+         QUEUE_P99, WAIT_MS_P50, WAIT_MS_P99, HANDED_ON, HOLDER_CONNECTION_ID \
+         FROM information_schema.TURNSTILE_HOT_ROWS LIMIT 12",
+    ),
+    (
+        "lock_waits",
+        "SELECT wait_age_secs, CONCAT(locked_table_schema, '.', locked_table_name) AS locked_table, locked_index, waiting_pid, waiting_query, waiting_lock_mode, \
+         blocking_pid, blocking_query, blocking_lock_mode \
+         FROM sys.innodb_lock_waits ORDER BY wait_age_secs DESC LIMIT 200",
+    ),
+    (
+        "digests",
+        "SELECT SCHEMA_NAME, LEFT(DIGEST_TEXT, 300) AS DIGEST_TEXT, COUNT_STAR, SUM_TIMER_WAIT, AVG_TIMER_WAIT, \
+         QUANTILE_99, QUANTILE_999, SUM_ROWS_EXAMINED \
+         FROM performance_schema.events_statements_summary_by_digest ORDER BY SUM_TIMER_WAIT DESC LIMIT 10",
+    ),
+];
+
+/// What everybody sees who sees `/metrics`.
+pub fn open(db: &Database) -> Map<String, Json> {
+    let told = status::list(db.observed(), None);
+    let told = told.into_iter().filter(|(name, _)| STATUSES.contains(name));
+    let statuses: Map<String, Json> = told.map(|(name, value)| (name.to_string(), value.into())).collect();
+    let rows = hot_rows(db);
+    let in_words = |([schema, table, index], place): &([&str; 3], Place)| {
+        json!({
+            "schema": schema, "table": table, "index": index, "rows": place.rows, "waiting": place.waiting,
+            "changes": place.changes, "waits": place.waits, "handed_on": place.handed_on,
+        })
+    };
+    let engine = db.engine();
+    let gate = engine.gate().counts();
+    let queued: u64 = db.thread_pool().map_or(0, |pool| pool.queue_lengths().iter().sum());
+    let registry = db.registry();
+    let sample = json!({
+        "at_us": registry.unix_us(registry.now_us()),
+        "status": statuses,
+        "hot_indexes": places(&rows).iter().map(in_words).collect::<Vec<_>>(),
+        "commits": db.totals().rows.commits,
+        "active_transactions": engine.active_transactions(),
+        "read_views": engine.read_views(),
+        "admission": { "inside": gate.inside, "queued": gate.queued, "sleeping": gate.sleeping },
+        "pool_queued": queued,
+        "redo_capacity": number(&db.globals().named("innodb_redo_log_capacity")),
+        "running": engine.check_running().is_ok(),
+        "switches": SWITCHES.iter().filter_map(|name| switch(db, name)).collect::<Vec<_>>(),
+    });
+    match sample {
+        Json::Object(members) => members,
+        _ => Map::new(),
+    }
+}
+
+/// A switch: its name, its value, and what else it may be.
+fn switch(db: &Database, name: &str) -> Option<Json> {
+    let definition = &VARIABLES[find(name)?];
+    let choices: &[&str] = match &definition.kind {
+        Kind::Bool => &["OFF", "ON"],
+        Kind::Enum(words) => words,
+        _ => &[],
+    };
+    let value = definition.show(&db.globals().get(find(name)?));
+    Some(json!({ "name": name, "value": value, "choices": choices, "default": definition.default }))
+}
+
+/// What an account sees besides; what it may not see says so.
+pub fn for_account(visitor: &mut Visitor) -> Map<String, Json> {
+    let read = |(name, text): &(&str, &str)| {
+        let seen = match visitor.rows(text) {
+            Ok(rows) => Json::Array(rows),
+            Err(error) => json!({ "error": in_words(&error) }),
+        };
+        (name.to_string(), seen)
+    };
+    STATEMENTS.iter().map(read).collect()
+}
