@@ -75,7 +75,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "console",
         &[
-            "address connections guesses metrics patience",
+            "address connections guesses metrics patience switches",
             "account response",
             "logins page request visitor",
             "guard samples",

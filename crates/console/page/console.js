@@ -153,8 +153,8 @@ function drawHot(sample) {
   const longest = Math.max(...rows.map((row) => row.waiting), 0);
   const time = (ms) => ms === null ? "–" : seconds(ms / 1000);
   fill("hot-rows", "hot-none", rows.map((row) => make("tr", {},
-    make("th", { scope: "row", className: "row-name" }, make("code", { textContent: row.key }),
-      make("span", { className: "quiet", textContent: `${row.table} (${row.index})` })),
+    make("th", { scope: "row", className: "row-name" }, make("span", { textContent: row.table }),
+      make("span", { className: "quiet" }, `${row.index} `, make("code", { textContent: row.key }))),
     queue(row.waiting, longest), number(short(row.changes)), number(short(row.waits)), number(time(row.p50)), number(time(row.p99)),
     number(short(row.handed)), number(row.holder === null ? "–" : `#${row.holder}`))));
   $("hot-hint").textContent = Array.isArray(known) ? "Rows that everybody wants. The bar is the queue: who waits for the row now."
@@ -228,13 +228,30 @@ function drawDigests(digests) {
   $("digests-none").textContent = "This server has measured no statements: neither by digest nor their latencies.";
 }
 
+/** What turns a switch: words to choose from or a number, and a button. */
+function knob(one) {
+  const label = `New value of ${one.name}`;
+  const field = one.choices.length
+    ? make("select", {}, ...one.choices.map((word) => make("option", { textContent: word, selected: word === one.value })))
+    : make("input", { value: one.value, inputMode: "numeric", pattern: "[0-9]+", required: true, maxLength: 20, autocomplete: "off" });
+  field.setAttribute("aria-label", label);
+  const form = make("form", { className: "knob" }, field, make("button", { className: "plain", textContent: "Set" }));
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const answer = await post("/switch", { name: one.name, value: field.value });
+    const words = (await answer.text()).trim();
+    $("switches-told").textContent = answer.ok ? `${one.name} is set to ${field.value}.` : words;
+    $("switches-told").className = answer.ok ? "quiet" : "error";
+  });
+  return form;
+}
+
 function drawSwitches(switches) {
-  fill("switches", null, switches.map((one) => {
-    const row = make("tr", { className: one.value === one.default ? "" : "changed" },
-      make("th", { scope: "row", className: "code", textContent: one.name }),
-      make("td", { textContent: one.value }), make("td", { className: "quiet", textContent: one.default }));
-    return row;
-  }));
+  fill("switches", null, switches.map((one) => make("tr", { className: one.value === one.default ? "" : "changed" },
+    make("th", { scope: "row", className: "code", textContent: one.name }),
+    make("td", { textContent: one.value }), make("td", { className: "quiet", textContent: one.default }),
+    make("td", {}, pageToken && one.turns ? knob(one) : null))));
+  $("switches").tHead.rows[0].lastElementChild.hidden = !pageToken;
 }
 
 /** A list that the account may see; else says why not, where the list would be. */
@@ -257,7 +274,7 @@ function draw(sample) {
   const account = sample.account ?? {};
   seen(account.lock_waits, "waits-none", drawWaits);
   seen(account.digests, "digests-none", drawDigests);
-  const switches = JSON.stringify(sample.switches);
+  const switches = JSON.stringify([sample.switches, pageToken]);
   if (switches !== switchesDrawn) drawSwitches(sample.switches);
   switchesDrawn = switches;
   const problem = !sample.running ? "The storage engine has stopped: every statement is refused. The server's log says why." : sample.error ?? "";

@@ -17,6 +17,7 @@ mod routes;
 mod sampler;
 mod samples;
 mod site;
+mod switches;
 mod visitor;
 
 pub use address::Settings;

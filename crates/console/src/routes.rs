@@ -18,6 +18,7 @@ use crate::request::{Method, Request};
 use crate::response::{Response, kind, status};
 use crate::sampler::Watch;
 use crate::site::{Site, refused};
+use crate::switches;
 use crate::visitor::Visitor;
 
 /// What a request is answered with.
@@ -74,6 +75,10 @@ fn of_page(site: &Site, request: &Request, peer: IpAddr, is_local: bool) -> Resu
         "/logout" => {
             changes(request)?;
             log_out(site, request, is_local)
+        }
+        "/switch" => {
+            changes(request)?;
+            turn_switch(site, request)
         }
         path => {
             let file = page::file(path).ok_or_else(|| Response::refusal(status::NOT_FOUND))?;
@@ -132,6 +137,19 @@ fn log_out(site: &Site, request: &Request, is_local: bool) -> Result<Response, R
     request.cookie(&name).into_iter().for_each(|cookie| site.logins.end(cookie));
     let gone = format!("{name}=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0");
     Ok(told_of_session(None, is_local).with("Set-Cookie", &gone))
+}
+
+/// Turns a switch: SET GLOBAL in a session of the account.
+fn turn_switch(site: &Site, request: &Request) -> Result<Response, Response> {
+    let login = of_own_page(site, request)?;
+    let given = json_of(request)?;
+    let statement = given["name"].as_str().zip(given["value"].as_str());
+    let statement = statement.and_then(|(name, value)| switches::statement(name, value));
+    let statement =
+        statement.ok_or_else(|| Response::because(status::BAD_REQUEST, "no such switch, or value"))?;
+    let mut visitor = Visitor::enter(&site.database, &login.owner).map_err(|error| refused(&error))?;
+    visitor.rows(&statement).map_err(|error| refused(&error))?;
+    Ok(Response::new(status::OK, kind::JSON, "{}"))
 }
 
 /// Who is logged in, by the cookie and by the token that only the console's page has.

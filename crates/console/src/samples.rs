@@ -5,30 +5,10 @@ use serde_json::{Map, Value as Json, json};
 use turnstile_observe::picture::hot_rows::hot_rows;
 use turnstile_session::database::Database;
 use turnstile_session::status;
-use turnstile_session::variables::{Kind, VARIABLES, find};
 
 use crate::metrics::{Place, number, places};
+use crate::switches;
 use crate::visitor::{Visitor, in_words};
-
-/// The switches of experiments, and what goes with them.
-pub const SWITCHES: &[&str] = &[
-    "innodb_adaptive_hash_index",
-    "innodb_commit_concurrency",
-    "innodb_concurrency_tickets",
-    "innodb_deadlock_detect",
-    "innodb_flush_log_at_trx_commit",
-    "innodb_spin_wait_delay",
-    "innodb_sync_spin_loops",
-    "innodb_thread_concurrency",
-    "innodb_thread_sleep_delay",
-    "turnstile_blind_wait_ms",
-    "turnstile_hot_row",
-    "turnstile_hot_row_group_cap",
-    "turnstile_hot_row_min_waiters",
-    "turnstile_hot_row_patience_ms",
-    "turnstile_hot_row_queue_cap",
-    "turnstile_lock_queue_skips",
-];
 
 /// Statuses that the page reads.
 const STATUSES: &[&str] = &[
@@ -105,24 +85,12 @@ pub fn open(db: &Database) -> Map<String, Json> {
         "pool_queued": queued,
         "redo_capacity": number(&db.globals().named("innodb_redo_log_capacity")),
         "running": engine.check_running().is_ok(),
-        "switches": SWITCHES.iter().filter_map(|name| switch(db, name)).collect::<Vec<_>>(),
+        "switches": switches::told(db),
     });
     match sample {
         Json::Object(members) => members,
         _ => Map::new(),
     }
-}
-
-/// A switch: its name, its value, and what else it may be.
-fn switch(db: &Database, name: &str) -> Option<Json> {
-    let definition = &VARIABLES[find(name)?];
-    let choices: &[&str] = match &definition.kind {
-        Kind::Bool => &["OFF", "ON"],
-        Kind::Enum(words) => words,
-        _ => &[],
-    };
-    let value = definition.show(&db.globals().get(find(name)?));
-    Some(json!({ "name": name, "value": value, "choices": choices, "default": definition.default }))
 }
 
 /// What an account sees besides; what it may not see says so.

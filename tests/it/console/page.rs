@@ -252,3 +252,46 @@ fn those_who_watch_leave_places_for_others() {
     }
     site.server.terminate().unwrap();
 }
+
+#[test]
+fn switches_are_turned_by_who_may_set_them() {
+    let site = Site::open("console-switches", &[]);
+    let mut root = site.root();
+    for statement in [
+        "CREATE USER plain IDENTIFIED BY 'one'",
+        "CREATE USER chief IDENTIFIED BY 'two'",
+        "GRANT SYSTEM_VARIABLES_ADMIN ON *.* TO chief",
+    ] {
+        root.query(statement).unwrap();
+    }
+    let (plain, chief) = (site.log_in("plain", "one"), site.log_in("chief", "two"));
+    let turn = |login: &Login, name: &str, value: &str| {
+        let more = format!("{}{}", login.cookie, login.page_token);
+        site.post("/switch", &json!({"name": name, "value": value}), &more)
+    };
+    let mut now = |name: &str| root.value(&format!("SELECT @@GLOBAL.{name}"), 0).unwrap().unwrap();
+    assert_eq!(turn(&chief, "turnstile_hot_row", "ON").status, 200);
+    assert_eq!(turn(&chief, "innodb_thread_concurrency", "8").status, 200);
+    assert_eq!((now("turnstile_hot_row"), now("innodb_thread_concurrency")), ("ON".into(), "8".into()));
+    let told = turn(&plain, "turnstile_hot_row", "OFF");
+    assert!(told.status == 403 && told.body.starts_with("ERROR 1227 (42000)"), "{told:?}");
+    for (name, value) in
+        [("turnstile_hot_row", "MAYBE"), ("innodb_flush_log_at_trx_commit", "0"), ("port", "1")]
+    {
+        assert_eq!(turn(&chief, name, value).status, 400, "{name}");
+    }
+    // Neither the cookie nor the token alone is enough, nor are those of two logins.
+    let body = json!({"name": "turnstile_hot_row", "value": "OFF"});
+    assert_eq!(site.post("/switch", &body, &chief.cookie).status, 403);
+    assert_eq!(site.post("/switch", &body, &chief.page_token).status, 401);
+    assert_eq!(site.post("/switch", &body, &format!("{}{}", chief.cookie, plain.page_token)).status, 403);
+    assert_eq!(site.get_with("/switch", &chief.cookie).status, 405);
+    assert_eq!(now("turnstile_hot_row"), "ON");
+    let sample = site.watch("").next().unwrap();
+    let switches = sample["switches"].as_array().unwrap();
+    assert!(
+        switches.iter().any(|one| one["name"] == "turnstile_hot_row" && one["value"] == "ON"),
+        "{sample}"
+    );
+    site.server.terminate().unwrap();
+}
