@@ -166,8 +166,8 @@ function alike(waits, below) {
   const groups = new Map();
   for (const wait of waits) {
     const leads = below.has(wait.waiting_pid);
-    const what = `${wait.locked_table} (${wait.locked_index ?? "table"}, ${wait.waiting_lock_mode})`;
-    const key = leads ? wait.waiting_pid : `${what} ${wait.waiting_query}`;
+    const what = wait.locked_table ? `${wait.locked_table} (${wait.locked_index ?? "table"}, ${wait.waiting_lock_mode})` : "a lock";
+    const key = leads ? wait.waiting_pid : `${what} ${wait.waiting_query ?? ""}`;
     if (!groups.has(key)) groups.set(key, { what, query: wait.waiting_query, pids: [], longest: 0 });
     const group = groups.get(key);
     group.pids.push(wait.waiting_pid);
@@ -180,6 +180,18 @@ function alike(waits, below) {
 function named(pids) {
   const first = pids.slice(0, NAMED).map((pid) => `#${pid}`).join(", ");
   return pids.length > NAMED ? `${first} and ${pids.length - NAMED} more` : first;
+}
+
+/** What is known of a connection's wait; at a busy row the server has the words for some only, and the others keep theirs. */
+const words = new Map();
+
+/** Who waits for whom, with words. */
+function inWords(pairs, told) {
+  for (const wait of told) words.set(wait.waiting_pid, wait);
+  const waiting = new Set(pairs.map((pair) => pair.waiting_pid));
+  for (const pid of words.keys()) if (!waiting.has(pid)) words.delete(pid);
+  const queries = new Map(told.map((wait) => [wait.blocking_pid, wait.blocking_query]));
+  return pairs.map((pair) => ({ ...words.get(pair.waiting_pid), ...pair, blocking_query: queries.get(pair.blocking_pid) }));
 }
 
 /** Who waits for whom as a tree: below each connection those that it holds up. Whoever is in a cycle, or comes twice, is named
@@ -202,7 +214,7 @@ function drawWaits(waits) {
     drawn.add(pid);
     return make("ul", { className: "tree" }, ...alike(below.get(pid), below).map((group) => {
       const verb = group.pids.length === 1 ? "waits" : "wait";
-      const made = entry(named(group.pids), `${verb} for ${group.what}, ${group.longest} s at most`, group.query);
+      const made = entry(named(group.pids), `${verb} for ${group.what}${group.longest ? `, ${group.longest} s at most` : ""}`, group.query);
       const own = group.pids.length === 1 ? held(group.pids[0]) : null;
       if (own) made.append(own);
       return made;
@@ -272,7 +284,8 @@ function draw(sample) {
   $("uptime").textContent = since(sample.status.Uptime);
   drawHot(sample);
   const account = sample.account ?? {};
-  seen(account.lock_waits, "waits-none", drawWaits);
+  const told = Array.isArray(account.lock_waits) ? account.lock_waits : [];
+  seen(account.waits, "waits-none", (pairs) => drawWaits(inWords(pairs, told)));
   seen(account.digests, "digests-none", drawDigests);
   const switches = JSON.stringify([sample.switches, pageToken]);
   if (switches !== switchesDrawn) drawSwitches(sample.switches);

@@ -45,6 +45,13 @@ const STATEMENTS: &[(&str, &str)] = &[
          FROM information_schema.TURNSTILE_HOT_ROWS LIMIT 12",
     ),
     (
+        "waits",
+        "SELECT REQUESTING_THREAD_ID AS waiting_pid, BLOCKING_THREAD_ID AS blocking_pid \
+         FROM performance_schema.data_lock_waits LIMIT 200",
+    ),
+    // The same with words. At a row that changes hands a thousand times a second it knows some only: it drops
+    // a wait whose blocker has ended while it looked.
+    (
         "lock_waits",
         "SELECT wait_age_secs, CONCAT(locked_table_schema, '.', locked_table_name) AS locked_table, locked_index, waiting_pid, waiting_query, waiting_lock_mode, \
          blocking_pid, blocking_query, blocking_lock_mode \

@@ -135,13 +135,16 @@ fn everybody_here_sees_counters_and_an_account_sees_rows() {
         // One without rights is told so where the rows would be.
         let sample = site.watch(&plain.cookie).find(waits).unwrap();
         assert!(!sample.to_string().contains("home"), "{sample}");
-        for (list, code) in [("hot_rows", "1227"), ("lock_waits", "1142"), ("digests", "1142")] {
+        for (list, code) in
+            [("hot_rows", "1227"), ("waits", "1142"), ("lock_waits", "1142"), ("digests", "1142")]
+        {
             let told = sample["account"][list]["error"].as_str().unwrap_or_default();
             assert!(told.contains(code), "{list}: {sample}");
         }
         let sample = site.watch(&watcher.cookie).find(waits).unwrap();
         let seen = &sample["account"];
         assert_eq!(seen["hot_rows"][0]["WAITING"], 24, "{seen}");
+        assert_eq!(seen["waits"][0]["blocking_pid"], id, "{seen}");
         assert_eq!(seen["lock_waits"][0]["blocking_pid"], id, "{seen}");
         assert!(seen["digests"].is_array(), "{seen}");
         root.query("COMMIT").unwrap();
