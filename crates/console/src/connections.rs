@@ -1,6 +1,6 @@
 //! The clients that are connected, at most so many at once. Where all places are taken, a newcomer gets that
-//! of whoever has held one longest without having sent a whole request: who sends slowly, or nothing, holds
-//! nobody up.
+//! of whoever has held one longest without having sent a whole request, or after having been answered: who
+//! sends slowly, or nothing, or does not go, holds nobody up.
 
 use std::collections::BTreeMap;
 use std::net::{Shutdown, TcpStream};
@@ -20,8 +20,8 @@ const PLACE_PATIENCE: Duration = Duration::from_millis(500);
 /// What a client does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// It has not sent its request yet.
-    Reading,
+    /// It has not sent its request yet, or has its answer: nothing is lost with it.
+    Idle,
     /// It is answered.
     Answering,
     /// It watches.
@@ -60,9 +60,9 @@ impl Connections {
         let until = Instant::now() + PLACE_PATIENCE;
         let mut open = self.open.lock();
         while open.clients.len() >= CONNECTIONS_MAX && !open.stopping {
-            let slowest = open.clients.values().find(|(_, phase)| *phase == Phase::Reading);
-            // Its thread sees the end of its socket, and leaves.
-            let _ = slowest?.0.shutdown(Shutdown::Both);
+            let longest = open.clients.values().find(|(_, phase)| *phase == Phase::Idle);
+            // Its thread sees the end of its socket, and leaves. Where all are busy, one of them may be done.
+            longest.map(|(socket, _)| socket.shutdown(Shutdown::Both));
             if self.left.wait_until(&mut open, until).timed_out() {
                 return None;
             }
@@ -72,7 +72,7 @@ impl Connections {
         }
         open.next += 1;
         let number = open.next;
-        open.clients.insert(number, (socket.clone(), Phase::Reading));
+        open.clients.insert(number, (socket.clone(), Phase::Idle));
         Some(Place { connections: self.clone(), number })
     }
 
@@ -97,6 +97,11 @@ impl Place {
     /// The request is whole: from now on nobody takes the place.
     pub fn answering(&self) {
         self.enter(Phase::Answering);
+    }
+
+    /// The answer is out: what the client still does is nobody's affair.
+    pub fn answered(&self) {
+        self.enter(Phase::Idle);
     }
 
     /// The client watches from now on; false if too many do.

@@ -143,6 +143,7 @@ fn serve(site: &Arc<Site>, socket: &TcpStream, peer: IpAddr, place: &Place) {
     match routes::answer(site, &request, peer) {
         Answer::Whole(response) => {
             if response.send(socket, is_head).is_ok() {
+                place.answered();
                 close_gently(socket);
             }
         }

@@ -163,6 +163,18 @@ fn who_sends_nothing_or_slowly_holds_nobody_up() {
     let begin = Instant::now();
     assert_eq!(site.get("/metrics").status, 200);
     assert!(begin.elapsed() < Duration::from_secs(4), "{:?}", begin.elapsed());
+    // Who has his answer and does not go is no better.
+    let mut done: Vec<TcpStream> = (0..60).map(|_| site.dial()).collect();
+    for socket in &mut done {
+        let _ = socket.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    }
+    let begin = Instant::now();
+    assert_eq!(site.get("/metrics").status, 200);
+    assert!(begin.elapsed() < Duration::from_secs(4), "{:?}", begin.elapsed());
+    let mut slow: Vec<TcpStream> = (0..100).map(|_| site.dial()).collect();
+    for socket in &mut slow {
+        let _ = socket.write_all(b"GET /met");
+    }
     // Who is let be is told after five seconds.
     let mut last = slow.pop().unwrap();
     assert_eq!(answer_of(&mut last).status, 408);
