@@ -90,6 +90,7 @@ impl Connections {
             // One that is gone already is as good.
             let _ = socket.shutdown(Shutdown::Both);
         }
+        self.left.notify_all();
     }
 }
 

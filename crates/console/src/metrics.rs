@@ -7,7 +7,8 @@
 //! | a status that goes up and down (`status::GAUGES`), `buffer_pool_pages` by state | gauge |
 //! | every other status | unknown: it is a counter, and OpenMetrics wants counters to be called `_total`, which these never were |
 //!
-//! No label has more values than a server has statements, states or, of tables and indexes, [`PLACES_MAX`].
+//! No label has more values than a server has statements, states or, of tables and indexes,
+//! [`HOT_INDEXES_MAX`].
 //! Keys of rows are no labels: they may say whose row it is, and a time series keeps what it is told.
 
 use std::collections::BTreeMap;
@@ -24,7 +25,7 @@ use open_metrics::{Exposition, Kind};
 mod open_metrics;
 
 /// Tables' indexes that hot rows are told of.
-pub const PLACES_MAX: usize = 10;
+pub const HOT_INDEXES_MAX: usize = 10;
 
 /// Variables that are told, where they are numbers or switches: what dashboards divide by, and the switches
 /// of experiments.
@@ -92,7 +93,7 @@ struct Family {
 
 /// Where a status belongs: the family's name behind `mysql_global_status_`, its kind, label and help, and the
 /// label's value. None for what others add up to.
-fn place(name: &str) -> Option<(String, Kind, &'static str, &'static str, String)> {
+fn family_of(name: &str) -> Option<(String, Kind, &'static str, &'static str, String)> {
     for (begin, family, label, help) in GROUPS {
         if let Some(rest) = name.strip_prefix(begin) {
             return Some((family.to_string(), Kind::Counter, label, help, rest.to_lowercase()));
@@ -125,7 +126,7 @@ fn place(name: &str) -> Option<(String, Kind, &'static str, &'static str, String
 fn of_status(db: &Database, out: &mut Exposition) {
     let mut families: BTreeMap<String, Family> = BTreeMap::new();
     for (name, value) in status::list(db.observed(), None) {
-        let Some((family, kind, label, help, of)) = place(name) else { continue };
+        let Some((family, kind, label, help, of)) = family_of(name) else { continue };
         let family =
             families.entry(family).or_insert_with(|| Family { kind, label, help, samples: Vec::new() });
         family.samples.push((of, value));
@@ -200,7 +201,7 @@ fn of_engine(db: &Database, out: &mut Exposition) {
 
 /// What the hot rows of one index come to.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Place {
+pub struct HotIndex {
     /// Hot rows.
     pub rows: u64,
     /// Sessions that wait for one of them.
@@ -214,9 +215,9 @@ pub struct Place {
 }
 
 /// Schema, table and index of hot rows with their sums, the most waited for first: no more than
-/// [`PLACES_MAX`].
-pub fn places(rows: &[HotRow]) -> Vec<([&str; 3], Place)> {
-    let mut sums: BTreeMap<[&str; 3], Place> = BTreeMap::new();
+/// [`HOT_INDEXES_MAX`].
+pub fn hot_indexes(rows: &[HotRow]) -> Vec<([&str; 3], HotIndex)> {
+    let mut sums: BTreeMap<[&str; 3], HotIndex> = BTreeMap::new();
     for row in rows {
         let table = &row.table.definition;
         let sum = sums.entry([&table.schema, &table.name, &row.index]).or_default();
@@ -226,30 +227,30 @@ pub fn places(rows: &[HotRow]) -> Vec<([&str; 3], Place)> {
         sum.waits += row.seen.waits_per_second;
         sum.handed_on += u64::from(row.seen.handed_on);
     }
-    let mut places: Vec<_> = sums.into_iter().collect();
-    places.sort_by(|(_, a), (_, b)| {
+    let mut indexes: Vec<_> = sums.into_iter().collect();
+    indexes.sort_by(|(_, a), (_, b)| {
         b.waiting.cmp(&a.waiting).then(b.waits.total_cmp(&a.waits)).then(b.changes.total_cmp(&a.changes))
     });
-    places.truncate(PLACES_MAX);
-    places
+    indexes.truncate(HOT_INDEXES_MAX);
+    indexes
 }
 
 fn of_hot_rows(rows: &[HotRow], out: &mut Exposition) {
-    let places = places(rows);
-    type Read = fn(&Place) -> f64;
+    let indexes = hot_indexes(rows);
+    type Read = fn(&HotIndex) -> f64;
     let families: [(&str, &str, Read); 5] = [
-        ("rows", "Rows that are fought for.", |place| place.rows as f64),
-        ("waiting", "Sessions that wait for one of them.", |place| place.waiting as f64),
-        ("changes_per_second", "Exclusive locks granted on them, estimated.", |place| place.changes),
-        ("waits_per_second", "Waits for them that begin, estimated.", |place| place.waits),
-        ("handed_on_now", "Transactions that have handed one on and not ended.", |place| {
-            place.handed_on as f64
+        ("rows", "Rows that are fought for.", |index| index.rows as f64),
+        ("waiting", "Sessions that wait for one of them.", |index| index.waiting as f64),
+        ("changes_per_second", "Exclusive locks granted on them, estimated.", |index| index.changes),
+        ("waits_per_second", "Waits for them that begin, estimated.", |index| index.waits),
+        ("handed_on_now", "Transactions that have handed one on and not ended.", |index| {
+            index.handed_on as f64
         }),
     ];
     for (name, help, read) in families {
         out.family(&format!("turnstile_hot_index_{name}"), Kind::Gauge, help);
-        for ([schema, table, index], place) in &places {
-            out.sample(&[("schema", schema), ("table", table), ("index", index)], read(place));
+        for ([schema, table, index], sums) in &indexes {
+            out.sample(&[("schema", schema), ("table", table), ("index", index)], read(sums));
         }
     }
 }

@@ -21,6 +21,9 @@ use crate::site::{Site, refused};
 use crate::switches;
 use crate::visitor::Visitor;
 
+/// What balancers ask for.
+const HEALTH: [&str; 2] = ["/healthz", "/readyz"];
+
 /// What a request is answered with.
 pub enum Answer {
     /// All at once.
@@ -33,6 +36,8 @@ pub enum Answer {
 pub fn answer(site: &Site, request: &Request, peer: IpAddr) -> Answer {
     let host = match guard::host(request, &site.settings) {
         Ok(host) => host,
+        // Balancers that speak HTTP/1.0 name no host, and no browser leaves it out.
+        Err(_) if !request.has_header("host") && HEALTH.contains(&request.path.as_str()) => "",
         Err(refusal) => return Answer::Whole(refusal),
     };
     let is_local = guard::is_local(request, host, peer);

@@ -6,7 +6,7 @@ use turnstile_observe::picture::hot_rows::hot_rows;
 use turnstile_session::database::Database;
 use turnstile_session::status;
 
-use crate::metrics::{Place, number, places};
+use crate::metrics::{HotIndex, hot_indexes, number};
 use crate::switches;
 use crate::visitor::{Visitor, in_words};
 
@@ -71,10 +71,10 @@ pub fn open(db: &Database) -> Map<String, Json> {
     let told = told.into_iter().filter(|(name, _)| STATUSES.contains(name));
     let statuses: Map<String, Json> = told.map(|(name, value)| (name.to_string(), value.into())).collect();
     let rows = hot_rows(db);
-    let in_words = |([schema, table, index], place): &([&str; 3], Place)| {
+    let in_words = |([schema, table, index], of): &([&str; 3], HotIndex)| {
         json!({
-            "schema": schema, "table": table, "index": index, "rows": place.rows, "waiting": place.waiting,
-            "changes": place.changes, "waits": place.waits, "handed_on": place.handed_on,
+            "schema": schema, "table": table, "index": index, "rows": of.rows, "waiting": of.waiting,
+            "changes": of.changes, "waits": of.waits, "handed_on": of.handed_on,
         })
     };
     let engine = db.engine();
@@ -84,7 +84,7 @@ pub fn open(db: &Database) -> Map<String, Json> {
     let sample = json!({
         "at_us": registry.unix_us(registry.now_us()),
         "status": statuses,
-        "hot_indexes": places(&rows).iter().map(in_words).collect::<Vec<_>>(),
+        "hot_indexes": hot_indexes(&rows).iter().map(in_words).collect::<Vec<_>>(),
         "commits": db.totals().rows.commits,
         "active_transactions": engine.active_transactions(),
         "read_views": engine.read_views(),

@@ -22,7 +22,10 @@ fn only_the_consoles_own_names_reach_it() {
     for host in ["db.example", "other.example:80", "192.0.2.1"] {
         assert_eq!((asked("/healthz", host), asked("/metrics", host)), (200, 401), "{host}");
     }
-    for hosts in ["", "Host: localhost\r\nHost: localhost\r\n", "Host: a:b\r\n", "Host:\r\n"] {
+    // Balancers that speak HTTP/1.0 name no host. They learn nothing but health.
+    let old = |path: &str| site.send(&format!("GET {path} HTTP/1.0\r\n\r\n")).status;
+    assert_eq!(["/healthz", "/readyz", "/metrics", "/"].map(old), [200, 200, 400, 400]);
+    for hosts in ["Host: localhost\r\nHost: localhost\r\n", "Host: a:b\r\n", "Host:\r\n"] {
         assert_eq!(site.send(&format!("GET /healthz HTTP/1.1\r\n{hosts}\r\n")).status, 400, "{hosts}");
     }
     // Somebody passes it on for another.

@@ -8,7 +8,7 @@ use super::*;
 
 #[test]
 fn statuses_have_the_places_of_the_exporter() {
-    let of = |name: &str| place(name).map(|(family, kind, label, _, of)| (family, kind, label, of));
+    let of = |name: &str| family_of(name).map(|(family, kind, label, _, of)| (family, kind, label, of));
     let is = |family: &str, kind, label, of: &str| Some((family.to_string(), kind, label, of.to_string()));
     assert_eq!(of("Com_alter_table"), is("commands", Kind::Counter, "command", "alter_table"));
     assert_eq!(of("Handler_read_rnd_next"), is("handlers", Kind::Counter, "handler", "read_rnd_next"));
