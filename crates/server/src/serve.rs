@@ -109,7 +109,14 @@ fn run(globals: Globals, initialize_only: bool, begin: Instant) -> Result<(), Fa
     let places = places(&options);
     let server = Server::start(database.clone(), options, Keys { tls, password })
         .map_err(|error| format!("{places}: {error}"))?;
-    let console = console.map(|settings| open_console(&database, settings)).transpose()?;
+    let console = match console.map(|settings| open_console(&database, settings)).transpose() {
+        Ok(console) => console,
+        Err(error) => {
+            server.stop();
+            engine.close()?;
+            return Err(error);
+        }
+    };
     log::note(&format!(
         "ready for connections. Version: '{VERSION}' {places} after {} ms",
         begin.elapsed().as_millis()
