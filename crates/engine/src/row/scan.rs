@@ -46,7 +46,7 @@ pub struct Scan {
     pub(crate) met: bool,
     /// READ COMMITTED: a taken row is judged by its last committed version before it is waited for.
     pub(crate) semi_consistent: bool,
-    /// At most so many entries are gathered at once.
+    /// At most so many rows are shown, or entries gathered, at once.
     few: Option<usize>,
     /// Entries gathered from one leaf, to be looked up.
     gathered: Gathered,
@@ -61,10 +61,15 @@ impl Scan {
         self.semi_consistent = false;
     }
 
-    /// Few rows at its beginning are wanted: no more entries of a secondary tree are gathered than it takes
-    /// to find one, by ever larger steps.
-    pub fn want_few(&mut self) {
-        self.few = Some(1);
+    /// So many rows at its beginning are wanted, at least one: the first batch has no more, the next ones
+    /// ever more.
+    pub fn want_few(&mut self, rows: usize) {
+        self.few = Some(rows.max(1));
+    }
+
+    /// A batch has had so many rows. One that the end of a leaf has cut short says nothing.
+    fn dealt_with(&mut self, rows: usize) {
+        self.few = self.few.map(|few| if rows < few { few } else { few.saturating_mul(2) });
     }
 
     /// The range is one value of a unique index, without NULL: a locking scan ends with the row that has it,
@@ -249,6 +254,7 @@ fn pass_rows(txn: &Txn, tree: &Tree, scan: &mut Scan, sight: &Sight, visit: Visi
     let mut older = Vec::new();
     let (start, end) = scan.slots(&leaf);
     let mut count = 0;
+    let few = scan.few.map(|few| few as u64);
     let mut last = None;
     let outcome = ordered(start, end, scan.spec.reverse).try_for_each(|slot| {
         let record = leaf.record(slot);
@@ -272,11 +278,13 @@ fn pass_rows(txn: &Txn, tree: &Tree, scan: &mut Scan, sight: &Sight, visit: Visi
                 ControlFlow::Break(Ok(Pass::Chained(value.to_vec())))
             }
             Ok(RowValue { payload: Payload::Inline(row), .. }) => match visit(record.key, record.key, row) {
+                Visit::Continue if few.is_some_and(|few| count >= few) => ControlFlow::Break(Ok(Pass::More)),
                 Visit::Continue => ControlFlow::Continue(()),
                 Visit::Stop => ControlFlow::Break(Ok(Pass::End)),
             },
         }
     });
+    scan.dealt_with(usize::try_from(count).unwrap_or(usize::MAX));
     scan.fetched += count;
     txn.options.status.rows().read.add(count);
     if let Some(slot) = last {
@@ -376,7 +384,7 @@ fn gather_entries(kernel: &Kernel, tree: &Arc<Tree>, scan: &mut Scan, sight: &Si
             break;
         }
     }
-    scan.few = scan.few.map(|few| few.saturating_mul(2));
+    scan.dealt_with(gathered.entries.len());
     if let Some(slot) = last {
         scan.set_last(leaf.record(slot).key);
     }

@@ -43,7 +43,7 @@ async fn end(
 ) -> SqlResult<Option<Value>> {
     let context = exec.eval;
     let columns = step.base..step.base + step.columns;
-    let mut scan = TableScan::open(&extreme.source, &TupleRow(tuple), context)?.of_few(true);
+    let mut scan = TableScan::open(&extreme.source, &TupleRow(tuple), context)?.of_few(Some(1));
     let mut found = None;
     loop {
         let mut visit = |fields: Fields<'_>| {

@@ -24,6 +24,16 @@ pub(super) enum End<'t, 'p, 'o> {
     Keep(&'t mut Kept),
 }
 
+impl End<'_, '_, '_> {
+    /// How many tuples may be enough.
+    fn few(&self) -> Option<usize> {
+        match self {
+            End::Tail(tail) => tail.few(),
+            End::Keep(_) => None,
+        }
+    }
+}
+
 /// Whether the conditions that need no sub-query hold.
 pub(super) fn passes(filters: &[Filter], tuple: &[Value], context: &EvalContext<'_>) -> SqlResult<bool> {
     for filter in filters.iter().filter(|one| one.subqueries.is_empty()) {
@@ -71,7 +81,7 @@ fn step_of<'a, W: Watch + 'a>(
         let Some(step) = steps.get(nth) else { return emit(exec, plan, tuple, end).await };
         let columns = step.base..step.base + step.columns;
         let mut matched = false;
-        let mut source = open_source(exec, plan, step, tuple).await?;
+        let mut source = open_source(exec, plan, step, tuple, end.few()).await?;
         if let Opened::Apart = source {
             watch.waits();
             return apart::wait(exec, plan, steps, nth, tuple, end).await;

@@ -134,7 +134,7 @@ pub struct TableScan<'p> {
     read: Read,
     done: bool,
     semi_consistent: bool,
-    few: bool,
+    few: Option<usize>,
     /// The tuple that conditions on entries see.
     asked: Vec<Value>,
     /// Rows that other keys find, too.
@@ -178,7 +178,7 @@ impl<'p> TableScan<'p> {
             read,
             done: false,
             semi_consistent: false,
-            few: false,
+            few: None,
             found: Found::of(source, row, context)?,
             asked: source.pushed.as_deref().map_or_else(Vec::new, |pushed| beside(pushed, row)),
         })
@@ -191,9 +191,9 @@ impl<'p> TableScan<'p> {
         self
     }
 
-    /// Few rows at the beginning are wanted.
-    pub fn of_few(mut self, yes: bool) -> Self {
-        self.few = yes;
+    /// So many rows at the beginning are wanted.
+    pub fn of_few(mut self, rows: Option<usize>) -> Self {
+        self.few = rows;
         self
     }
 
@@ -247,8 +247,8 @@ impl<'p> TableScan<'p> {
             if range.point {
                 scan.seek_one_value();
             }
-            if self.few {
-                scan.want_few();
+            if let Some(few) = self.few {
+                scan.want_few(few);
             }
             if !self.semi_consistent {
                 scan.wait_for_taken_rows();

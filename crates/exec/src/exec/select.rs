@@ -356,7 +356,9 @@ async fn stream<W: Watch>(
 ) -> SqlResult<()> {
     let Source::Table(source) = &first.source else { return Ok(()) };
     let context = exec.eval;
-    let mut scan = TableScan::open(source, &TupleRow(tuple), context)?;
+    // Rows that are put aside are read before it is known whether they are wanted.
+    let few = tail.few().filter(|_| !plan.light);
+    let mut scan = TableScan::open(source, &TupleRow(tuple), context)?.of_few(few);
     let columns = first.base..first.base + first.columns;
     let counts_only = counts_only(plan, first);
     let session = exec.session;

@@ -61,12 +61,13 @@ struct HashIndex {
 /// Rows kept in memory are gone through in pieces of so many; between two the client gets what it can take.
 const ROWS_AT_ONCE: usize = 1024;
 
-/// Opens a step's source for one tuple.
+/// Opens a step's source for one tuple. `few`: so many of its rows at the beginning may be enough.
 pub(super) async fn open_source<'p>(
     exec: &mut Exec<'_>,
     plan: &'p SelectPlan,
     step: &'p JoinStep,
     tuple: &mut Vec<Value>,
+    few: Option<usize>,
 ) -> SqlResult<Opened<'p>> {
     match &step.source {
         Source::Table(_) if step.kept => match known(exec, step) {
@@ -75,7 +76,7 @@ pub(super) async fn open_source<'p>(
         },
         Source::Table(source) => {
             let scan = TableScan::open(source, &TupleRow(tuple), exec.eval)?;
-            Ok(Opened::Scan(Box::new(scan.of_few(step.partners != Partners::All)), source))
+            Ok(Opened::Scan(Box::new(scan.of_few(few)), source))
         }
         Source::Derived(_) | Source::Distinct(_) | Source::Common(_) | Source::Virtual(_) => {
             match known(exec, step) {

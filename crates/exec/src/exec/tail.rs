@@ -207,6 +207,9 @@ pub struct Tail<'p, 'o> {
 /// Fewer bytes of rows are held back without a look at what the session allows: no buffer is smaller.
 pub(super) const HELD_UNASKED_BYTES: u64 = 32 << 10;
 
+/// A leaf hardly has more rows, so that a LIMIT of more is served by whole leaves.
+const FEW_MAX: u64 = 1000;
+
 impl<'p, 'o> Tail<'p, 'o> {
     /// For one run of a plan; `blank`: the tuple before the first row, for a block with aggregates and no
     /// GROUP BY.
@@ -418,6 +421,13 @@ impl<'p, 'o> Tail<'p, 'o> {
     /// How many of the sorted rows matter.
     pub fn wanted(&self) -> u64 {
         if self.plan.calc_found_rows { u64::MAX } else { self.left.saturating_add(self.skip) }
+    }
+
+    /// How many tuples may be enough, if that is not for all of them to tell.
+    pub fn few(&self) -> Option<usize> {
+        let apart = self.plan.group.as_ref().is_none_or(|group| group.together);
+        let comes = apart && self.plan.order.is_empty() && self.plan.windows.is_empty();
+        (comes && self.wanted() <= FEW_MAX).then(|| usize::try_from(self.wanted()).unwrap_or(usize::MAX))
     }
 
     /// How many rows matter, if it is time to throw the others away: with a LIMIT about twice as many are

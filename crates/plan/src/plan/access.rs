@@ -160,7 +160,11 @@ fn by_key(table: &Table, nth: usize, facts: &[&Fact], size: &TableSize<'_>) -> O
         |range: &KeyRange| range.equal.len() == key.parts.len() && !range.equal.iter().any(null_safe);
     let unique = key.unique && whole && ranges.iter().all(one_each);
     let access = Access { key: Some(nth), ranges, reverse: false, unique };
-    let found = size.found(table, &access);
+    let mut found = size.found(table, &access);
+    if key.primary {
+        // A part of the tree of rows is never more than the whole: what is counted may be a little off.
+        found.rows = found.rows.min(size.rows);
+    }
     let fetch = match (key.primary || unique, found.asked) {
         (true, _) => 1.0,
         (false, true) => FETCH_COUNTED,

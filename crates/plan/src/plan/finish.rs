@@ -230,17 +230,28 @@ fn use_order(
         };
     }
     let needed: Vec<usize> = used.range(columns).map(|at| at - base).collect();
-    for key in 0..table.keys().len() {
-        let Some(reverse) = delivers(&table, key, &source.access.ranges, &order) else { continue };
+    let mut best: Option<(f64, bool, Access)> = None;
+    for key in (0..table.keys().len()).filter(|key| source.may_order(*key)) {
+        let (ranges, rows, counted) = ranges_of(source, key);
+        let Some(reverse) = delivers(&table, key, &ranges, &order) else { continue };
         let readable = readable_columns(&table, key);
         let cheap = table.keys()[key].primary || needed.iter().all(|column| readable.contains(column));
-        if source.may_order(key) && (cheap || wanted.is_some()) {
-            source.access =
-                Access { key: Some(key), ranges: vec![KeyRange::default()], reverse, unique: false };
-            return true;
+        if (cheap || wanted.is_some()) && best.as_ref().is_none_or(|(least, ..)| rows < *least) {
+            best = Some((rows, counted, Access { key: Some(key), ranges, reverse, unique: false }));
         }
     }
-    false
+    let Some((rows, counted, access)) = best else { return false };
+    (source.access, source.rows, source.counted) = (access, rows, counted);
+    true
+}
+
+/// What conditions leave of a key, how many rows that has, and whether they were counted: however many these
+/// are, those outside need not be read.
+fn ranges_of(source: &TableSource, key: usize) -> (Vec<KeyRange>, f64, bool) {
+    match source.offers.iter().find(|offer| offer.access.key == Some(key)) {
+        Some(offer) => (offer.access.ranges.clone(), offer.rows.min(source.table_rows), offer.counted),
+        None => (vec![KeyRange::default()], source.table_rows, false),
+    }
 }
 
 /// Part of a key that has all that is wanted, rather than the whole of it or of the table.
@@ -283,11 +294,7 @@ fn read_fewer(source: &mut TableSource, order: &[(usize, bool)], wanted: f64) ->
         if !source.may_order(key) {
             continue;
         }
-        let offer = source.offers.iter().find(|offer| offer.access.key == Some(key));
-        let (ranges, rows) = match offer {
-            Some(offer) => (offer.access.ranges.clone(), offer.rows),
-            None => (vec![KeyRange::default()], source.table_rows),
-        };
+        let (ranges, rows, _) = ranges_of(source, key);
         let Some(reverse) = delivers(&table, key, &ranges, order) else { continue };
         let read = (wanted * apart).min(rows);
         if best.as_ref().is_none_or(|(least, _)| read < *least) {

@@ -45,6 +45,7 @@ mod rights_withheld;
 mod roles;
 mod scripts;
 mod seeing;
+mod shop_bounds;
 mod shop_plans;
 mod sought;
 mod spill;

@@ -31,7 +31,7 @@ pub(super) fn ask<'a, W: Watch + 'a>(
         let goes_on = match known(exec, step, tuple) {
             Ok(found) => found == wanted,
             Err(key) => {
-                let mut source = open_source(exec, plan, step, tuple).await?;
+                let mut source = open_source(exec, plan, step, tuple, Some(1)).await?;
                 if let Opened::Apart = source {
                     watch.waits();
                     return apart::wait(exec, plan, steps, nth, tuple, end).await;

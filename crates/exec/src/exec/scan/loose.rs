@@ -108,7 +108,7 @@ impl TableScan<'_> {
         let fetch_row = !self.source.covering;
         let spec = ScanSpec { index: self.index, lower, upper, reverse, mode: Read::Consistent, fetch_row };
         let mut scan = txn.scan(&self.table.engine, spec);
-        scan.want_few();
+        scan.want_few(1);
         let covering = self.source.covering.then_some(self.source.access.key).flatten();
         let (table, mut outcome, mut entry) = (&self.table, Ok(Visit::Continue), None);
         let mut show = |key: &[u8], pk: &[u8], row: &[u8]| {

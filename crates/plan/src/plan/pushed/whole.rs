@@ -2,20 +2,21 @@
 //! BY a) AS d WHERE d.a = 5` groups the rows of t with that a, rather than all of them.
 //!
 //! A condition goes inside if it compares one column with constants, and that column is nothing but a column
-//! of a table there: one that is grouped by, where there are groups. All rows of a group are equal in it, so
-//! the condition takes groups as a whole. It is asked outside as well, which costs little and keeps what an
+//! of a table there: one that is grouped by, where there are groups, and one that each window is partitioned
+//! by, where there are windows. All rows of a group, or of a partition, are equal in it, so the condition
+//! takes these as a whole. It is asked outside as well, which costs little and keeps what an
 //! outer join makes of it.
 
 use std::borrow::Cow;
 
 use turnstile_syntax::ast::{
-    ColumnName, Expr, IsTest, Name, Query, QueryBody, Select, SelectItem, TableRef, WayAdvice,
+    ColumnName, Expr, IsTest, Name, Over, Query, QueryBody, Select, SelectItem, TableRef, WayAdvice,
 };
 use turnstile_syntax::walk;
 
 use super::super::block::Block;
 use super::super::scope::is_aggregated;
-use super::super::{varying, windows};
+use super::super::varying;
 
 /// WHERE of a block, for the tables that it reads as a whole.
 #[derive(Default)]
@@ -64,7 +65,7 @@ pub fn narrowed<'q>(block: &Block<'_, '_>, query: &'q Query, alias: &str, names:
             Some(table) => **table == *alias && name.schema.is_none(),
             None => wanted.alone,
         };
-        let inner = if meant { stored(select, names, &name.column)? } else { return None };
+        let inner = if meant { stored(query, select, names, &name.column)? } else { return None };
         let mut moved = one.clone();
         replace(&mut moved, inner);
         Some(moved)
@@ -120,9 +121,7 @@ fn replace(condition: &mut Expr, name: &ColumnName) {
 /// Whether fewer rows in its tables mean nothing but fewer rows of a query's result.
 fn takes_conditions(query: &Query, select: &Select) -> bool {
     let told = |item: &SelectItem| match item {
-        SelectItem::Expr { expr, .. } => {
-            windows::has_window(expr) || walk::any(expr, &|one| matches!(one, Expr::UserVariable(_)))
-        }
+        SelectItem::Expr { expr, .. } => walk::any(expr, &|one| matches!(one, Expr::UserVariable(_))),
         SelectItem::Wildcard { .. } => true,
     };
     let aggregated = |item: &SelectItem| matches!(item, SelectItem::Expr { expr, .. } if is_aggregated(expr));
@@ -139,8 +138,27 @@ fn takes_conditions(query: &Query, select: &Select) -> bool {
         && !varying::query_varies(query)
 }
 
-/// The column of a table that a column of the query is, if conditions on it take whole groups.
-fn stored<'s>(select: &'s Select, names: &[Name], wanted: &str) -> Option<&'s ColumnName> {
+/// Whether each window of a query is partitioned by a key that passes a test.
+fn windows_by(query: &Query, select: &Select, is_key: &dyn Fn(&Expr) -> bool) -> bool {
+    let by_key = |over: &Over| match over {
+        Over::Window(window) => window.base.is_none() && window.partition.iter().any(is_key),
+        Over::Named(_) => false,
+    };
+    let other = |expr: &Expr| {
+        walk::any(expr, &|one| match one {
+            Expr::Function(call) => call.over.as_deref().is_some_and(|over| !by_key(over)),
+            _ => false,
+        })
+    };
+    let items = select.items.iter().filter_map(|item| match item {
+        SelectItem::Expr { expr, .. } => Some(expr),
+        SelectItem::Wildcard { .. } => None,
+    });
+    !items.chain(query.order_by.iter().map(|item| &item.expr)).any(other)
+}
+
+/// The column of a table that a column of the query is, if conditions on it take whole groups and partitions.
+fn stored<'s>(query: &Query, select: &'s Select, names: &[Name], wanted: &str) -> Option<&'s ColumnName> {
     let mut found = None;
     for (nth, item) in select.items.iter().enumerate() {
         let SelectItem::Expr { expr, name, .. } = item else { return None };
@@ -156,7 +174,8 @@ fn stored<'s>(select: &'s Select, names: &[Name], wanted: &str) -> Option<&'s Co
         }
         _ => false,
     };
-    (select.group_by.is_empty() || select.group_by.iter().any(|key| is_key(&key.expr))).then_some(column)
+    let groups = select.group_by.is_empty() || select.group_by.iter().any(|key| is_key(&key.expr));
+    (groups && windows_by(query, select, &is_key)).then_some(column)
 }
 
 /// Whether two names are of one table, whichever way each is written.
