@@ -1,6 +1,7 @@
 //! The part of a session that expressions see while a statement runs. Everything in it can be changed through
 //! a shared reference; only the session's own statements do.
 
+mod traces;
 mod view;
 
 use std::collections::{HashMap, HashSet};
@@ -22,8 +23,10 @@ use crate::catalog::Catalog;
 use crate::registry::Entry;
 use crate::registry::counts::Totals;
 use crate::user_locks::HeldLocks;
-use crate::variables::{Scope, SessionSettings, SessionVariables, VARIABLES};
+use crate::variables::{Scope, SessionSettings, SessionVariables, Tracing, VARIABLES};
 
+pub use traces::Trace;
+use traces::Traces;
 pub use view::check_read;
 use view::number;
 
@@ -46,6 +49,8 @@ pub struct SessionState {
     /// System variables that are asked for all the time.
     pub settings: Mutex<Arc<SessionSettings>>,
     user_variables: Mutex<UserVariables>,
+    /// What OPTIMIZER_TRACE shows; none while no statement was traced.
+    traces: Mutex<Option<Box<Traces>>>,
     schema: Mutex<Option<Arc<str>>>,
     last_insert_id: AtomicU64,
     /// The statement has called LAST_INSERT_ID() with a value.
@@ -133,6 +138,18 @@ impl Identity {
 }
 
 impl SessionState {
+    /// The statement that begins to run has this trace.
+    pub fn trace(&self, trace: Trace, wanted: &Tracing) {
+        let mut traces = self.traces.lock();
+        traces.get_or_insert_with(|| Box::new(Traces::on(&self.memory))).begin(trace, wanted);
+    }
+
+    /// Traces of the statements before, as the session's settings want them.
+    pub fn traces(&self) -> Vec<Trace> {
+        let wanted = self.settings.lock().tracing;
+        self.traces.lock().as_mut().map_or_else(Vec::new, |traces| traces.shown(&wanted))
+    }
+
     /// A new session's state.
     pub fn new(
         catalog: Arc<Catalog>,
@@ -159,6 +176,7 @@ impl SessionState {
             variables: Mutex::new(variables),
             settings: Mutex::new(settings),
             user_variables: Mutex::new(UserVariables::on(&memory)),
+            traces: Mutex::new(None),
             schema: Mutex::new(None),
             last_insert_id: AtomicU64::new(0),
             tells_id: AtomicBool::new(false),
@@ -201,6 +219,7 @@ impl SessionState {
         // Many take long to drop: not under the mutex.
         let before = std::mem::replace(&mut *self.user_variables.lock(), UserVariables::on(&self.memory));
         drop(before);
+        *self.traces.lock() = None;
         self.warnings.clear();
         self.last_insert_id.store(0, Ordering::Relaxed);
         self.insert_id.store(0, Ordering::Relaxed);

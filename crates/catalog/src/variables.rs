@@ -25,7 +25,7 @@ pub use right::Right;
 use rustc_hash::FxHashMap;
 pub use settings::{Priority, SessionSettings, isolation};
 use std::sync::OnceLock;
-pub use switches::{Merges, Ways};
+pub use switches::{Merges, Tracing, Ways};
 pub use table::VARIABLES;
 use turnstile_values::error::{SqlError, SqlResult};
 use turnstile_values::value::Value;

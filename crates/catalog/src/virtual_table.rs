@@ -93,6 +93,7 @@ pub enum VirtualTable {
     MysqlTableStats,
     MysqlIndexStats,
     ColumnStatistics,
+    OptimizerTrace,
     MysqlRoleEdges,
     MysqlDefaultRoles,
     ApplicableRoles,

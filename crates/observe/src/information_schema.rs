@@ -184,6 +184,7 @@ fn listed(
         V::MysqlTableStats => estimates::of_tables(db, session),
         V::MysqlIndexStats => estimates::of_keys(db, session),
         V::ColumnStatistics => estimates::of_columns(db, session),
+        V::OptimizerTrace => estimates::of_plans(session),
         V::MysqlRoleEdges => roles::edges(db),
         V::MysqlDefaultRoles => roles::defaults(db),
         V::ApplicableRoles => roles::applicable(db, session),

@@ -65,6 +65,7 @@ mod select;
 mod stand_in;
 mod steps;
 mod times_as_texts;
+pub mod trace;
 mod union;
 pub mod uses;
 mod variable;

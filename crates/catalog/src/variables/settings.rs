@@ -3,7 +3,7 @@
 use turnstile_engine::Isolation;
 
 use super::SessionVariables;
-use super::switches::Ways;
+use super::switches::{Tracing, Ways};
 use super::table::{ISOLATION_LEVELS, SQL_MODES};
 use turnstile_expr::expr::SqlMode;
 use turnstile_values::charset::Charset;
@@ -110,6 +110,8 @@ pub struct SessionSettings {
     pub sql_safe_updates: bool,
     /// `optimizer_switch`
     pub ways: Ways,
+    /// `optimizer_trace` and its kin.
+    pub tracing: Tracing,
     /// Ranges of a key are counted in its tree if they are fewer (`eq_range_index_dive_limit`).
     pub dive_limit: usize,
     pub sql_select_limit: u64,
@@ -190,6 +192,7 @@ impl SessionSettings {
             _ => 0,
         };
         let text = |name| text_of(&variables.named(name));
+        let tracing = tracing(variables, &number);
         let completion = text("completion_type");
         SessionSettings {
             autocommit: on("autocommit"),
@@ -215,6 +218,7 @@ impl SessionSettings {
             auto_increment_offset: number("auto_increment_offset").max(1),
             sql_safe_updates: on("sql_safe_updates"),
             ways,
+            tracing,
             dive_limit: dive_limit(number("eq_range_index_dive_limit")),
             sql_select_limit: number("sql_select_limit"),
             group_concat_max_len: number("group_concat_max_len"),
@@ -230,7 +234,7 @@ impl SessionSettings {
             log_off: on("sql_log_off"),
             require_primary_key: on("sql_require_primary_key"),
             auto_is_null: on("sql_auto_is_null"),
-            plans_anew: plans_anew(&on, &number, ways),
+            plans_anew: tracing.enabled || plans_anew(&on, &number, ways),
             fixed_now_us: moment_us(&variables.named("timestamp")),
             priority: match &*text("thread_pool_priority") {
                 "high" => Priority::High,
@@ -249,6 +253,16 @@ impl SessionSettings {
             standard_foreign_keys: on("restrict_fk_on_non_standard_key"),
         }
     }
+}
+
+fn tracing(variables: &SessionVariables, number: &dyn Fn(&str) -> u64) -> Tracing {
+    Tracing::of(
+        &variables.named("optimizer_trace"),
+        &variables.named("optimizer_trace_features"),
+        number("optimizer_trace_offset") as i64,
+        number("optimizer_trace_limit"),
+        number("optimizer_trace_max_mem_size"),
+    )
 }
 
 /// How long a row's lock is waited for.

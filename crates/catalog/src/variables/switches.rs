@@ -153,8 +153,53 @@ impl Ways {
     }
 }
 
-/// The flags of `optimizer_trace`: no trace is written.
-pub const OPTIMIZER_TRACE: &[Switch] = &[absent("enabled"), flag("one_line", false)];
+/// The flags of `optimizer_trace`.
+pub const OPTIMIZER_TRACE: &[Switch] = &[flag("enabled", false), flag("one_line", false)];
+
+/// The flags of `optimizer_trace_features`: what is left out of traces where it is off. Nothing is weighed
+/// for each row, and no sub-query's plan for each of its runs, so that two of them leave nothing out.
+pub const OPTIMIZER_TRACE_FEATURES: &[Switch] = &[
+    flag("greedy_search", true),
+    flag("range_optimizer", true),
+    flag("dynamic_range", true),
+    flag("repeated_subselect", true),
+];
+
+/// What a session wants of traces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tracing {
+    /// They are made (`optimizer_trace`).
+    pub enabled: bool,
+    /// Without line breaks and blanks.
+    pub one_line: bool,
+    /// With the orders of tables that were considered (`optimizer_trace_features`).
+    pub orders: bool,
+    /// With the ways to read each table.
+    pub ranges: bool,
+    /// The first that is kept; below 0 it is counted from the last one made (`optimizer_trace_offset`).
+    pub offset: i64,
+    /// So many are kept (`optimizer_trace_limit`).
+    pub limit: u64,
+    /// Bytes that all of them may have (`optimizer_trace_max_mem_size`).
+    pub bytes_max: u64,
+}
+
+impl Tracing {
+    /// By the values of `optimizer_trace` and `optimizer_trace_features`.
+    pub fn of(trace: &Value, features: &Value, offset: i64, limit: u64, bytes_max: u64) -> Tracing {
+        let (said, features) = (read(OPTIMIZER_TRACE, trace), read(OPTIMIZER_TRACE_FEATURES, features));
+        let is_on = |flags: &[bool], at: usize| flags.get(at).copied().unwrap_or(false);
+        Tracing {
+            enabled: is_on(&said, 0),
+            one_line: is_on(&said, 1),
+            orders: is_on(&features, 0),
+            ranges: is_on(&features, 1),
+            offset,
+            limit,
+            bytes_max,
+        }
+    }
+}
 
 /// The text that stands for all flags.
 fn text(flags: &[Switch], on: impl Fn(usize) -> bool) -> Value {

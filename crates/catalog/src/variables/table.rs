@@ -4,7 +4,7 @@
 //! here. Each says by its [`Right`] who may set it, and in its [`Effect`] what setting it does; the tests
 //! hold it to that.
 
-use super::switches::{OPTIMIZER, OPTIMIZER_TRACE};
+use super::switches::{OPTIMIZER, OPTIMIZER_TRACE, OPTIMIZER_TRACE_FEATURES};
 use super::{Definition, Effect, Kind, Right, Scope};
 
 const U32: u64 = u32::MAX as u64;
@@ -278,7 +278,11 @@ pub const VARIABLES: &[Definition] = variables! {
     "optimizer_prune_level" Both own int(0, 1), "1", inert, "No effect.";
     "optimizer_search_depth" Both own int(0, 62), "62", inert, "No effect.";
     "optimizer_switch" Both own Kind::Switches(OPTIMIZER), "", live("catalog/src/variables/settings.rs"), "Which ways to run a query are allowed: block_nested_loop (hashing), semijoin, prefer_ordering_index, index_merge with index_merge_union and index_merge_sort_union, condition_fanout_filter, derived_merge, derived_condition_pushdown. One that is never taken here is forbidden as well as allowed; a flag that forbids what is done all the same (materialization, use_index_extensions, hash_set_operations), or orders what is not there (use_invisible_indexes, hypergraph_optimizer), is kept with a warning.";
-    "optimizer_trace" Both own Kind::Switches(OPTIMIZER_TRACE), "", inert, "No effect.";
+    "optimizer_trace" Both own Kind::Switches(OPTIMIZER_TRACE), "", live("catalog/src/variables/settings.rs"), "enabled: each statement that reads or changes rows is planned anew and leaves a trace of that in information_schema.OPTIMIZER_TRACE. one_line: without line breaks and blanks.";
+    "optimizer_trace_features" Both own Kind::Switches(OPTIMIZER_TRACE_FEATURES), "", live("catalog/src/variables/settings.rs"), "What traces have: greedy_search (orders of tables that were considered), range_optimizer (ways to read each table). dynamic_range and repeated_subselect leave nothing out: nothing is planned while a statement runs.";
+    "optimizer_trace_limit" Both own int(0, i32::MAX as i64), "1", live("catalog/src/variables/settings.rs"), "So many traces are kept, from the one that optimizer_trace_offset says on.";
+    "optimizer_trace_max_mem_size" Both own uint(0, U32), "1048576", live("catalog/src/variables/settings.rs"), "Bytes that all kept traces may have. What is cut off is counted in MISSING_BYTES_BEYOND_MAX_MEM_SIZE.";
+    "optimizer_trace_offset" Both own int(i32::MIN as i64, i32::MAX as i64), "-1", live("catalog/src/variables/settings.rs"), "The first trace that is kept, counted from when this or optimizer_trace_limit was set; below 0: counted back from the last one.";
     "parser_max_mem_size" Both own uint(0, u64::MAX), "18446744073709551615", inert, "No effect.";
     "performance_schema" Global admin Kind::Bool, "ON", fixed, "Locks, waits, sessions, status and variables are there; statements are not instrumented.";
     "persisted_globals_load" Global admin Kind::Bool, "ON", start("catalog/src/variables/values.rs"), "Take over at start what SET PERSIST has kept in mysqld-auto.cnf. OFF for one start when a kept value keeps the server from starting; RESET PERSIST then removes it.";

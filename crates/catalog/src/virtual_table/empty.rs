@@ -175,15 +175,6 @@ pub(super) const TABLES: &[Shape] = &[
     ),
     ("TABLESPACES_EXTENSIONS", &[("TABLESPACE_NAME", 's'), ("ENGINE_ATTRIBUTE", 'T')]),
     (
-        "OPTIMIZER_TRACE",
-        &[
-            ("QUERY", 't'),
-            ("TRACE", 't'),
-            ("MISSING_BYTES_BEYOND_MAX_MEM_SIZE", 'i'),
-            ("INSUFFICIENT_PRIVILEGES", 'i'),
-        ],
-    ),
-    (
         "PROFILING",
         &[
             ("QUERY_ID", 'n'),

@@ -1,5 +1,5 @@
 //! `mysql.innodb_table_stats` and `mysql.innodb_index_stats`: what is known of the keys of tables; what is
-//! known of values, in `information_schema.COLUMN_STATISTICS`.
+//! known of values, in `information_schema.COLUMN_STATISTICS`; what was made of both, in its OPTIMIZER_TRACE.
 
 use super::{Shape, VirtualTable};
 
@@ -24,6 +24,18 @@ pub(super) const SHAPES: &[(VirtualTable, Shape)] = &[
         (
             "COLUMN_STATISTICS",
             &[("SCHEMA_NAME", 's'), ("TABLE_NAME", 's'), ("COLUMN_NAME", 's'), ("HISTOGRAM", 'j')],
+        ),
+    ),
+    (
+        VirtualTable::OptimizerTrace,
+        (
+            "OPTIMIZER_TRACE",
+            &[
+                ("QUERY", 't'),
+                ("TRACE", 't'),
+                ("MISSING_BYTES_BEYOND_MAX_MEM_SIZE", 'i'),
+                ("INSUFFICIENT_PRIVILEGES", 'i'),
+            ],
         ),
     ),
     (

@@ -95,3 +95,13 @@ pub(super) fn of_columns(db: &Catalog, session: &SessionState) -> Rows {
     }
     rows
 }
+
+/// Rows of `information_schema.OPTIMIZER_TRACE`: of the session's own statements.
+pub(super) fn of_plans(session: &SessionState) -> Rows {
+    let traces = session.traces().into_iter();
+    let shown = traces.map(|trace| {
+        let withheld = Value::Int(i64::from(trace.withheld));
+        row([text(&trace.query), text(&trace.text), Value::Int(trace.missing as i64), withheld])
+    });
+    shown.collect()
+}

@@ -25,6 +25,7 @@ use super::query::{Aggregate, CommonPlan, Filter, Subquery, placed_at};
 use super::rollup;
 use super::scope::{Outside, Scope};
 use super::seen::Seen;
+use super::trace::Trace;
 use super::uses::Uses;
 use super::windows::Windows;
 use super::with::Named;
@@ -40,6 +41,8 @@ pub struct PlanContext<'a> {
     pub dive_limit: usize,
     /// Ways to run it that are allowed.
     pub ways: Ways,
+    /// Where it is noted what was considered.
+    pub trace: Option<&'a Trace>,
     /// The current database.
     pub schema: Option<&'a str>,
     /// Literals' collation.

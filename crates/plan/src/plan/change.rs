@@ -25,6 +25,7 @@ use super::query::{JoinStep, OrderKey, QueryPlan, SelectPlan, Subquery, each_tab
 use super::scope::ScopeTable;
 use super::select::limit_plan;
 use super::steps::{Condition, Locking, Planned, StepPlanner, join_queries};
+use super::trace;
 use super::{alternatives, from, hints, insert_select, last_row, safe, with};
 
 pub use delete::plan_delete;
@@ -375,6 +376,7 @@ fn plan_rows(
     rows: &Rows<'_>,
     targets: &[ChangeTarget],
 ) -> SqlResult<SelectPlan> {
+    trace::condition(block.context.trace, rows.condition);
     let on = joined.conditions.into_iter().map(|one| Condition::bind_on(block, one));
     let mut conditions = on.collect::<SqlResult<Vec<_>>>()?;
     for one in &asked(block, rows.condition)? {

@@ -19,6 +19,7 @@ use super::query::{
     each_table,
 };
 use super::stand_in;
+use super::trace;
 use super::windows::WindowPlan;
 
 /// Completes a plan.
@@ -32,11 +33,15 @@ pub fn finish(plan: &mut SelectPlan, context: &PlanContext<'_>) {
     if let Some(first) = plan.steps.first_mut()
         && let Source::Table(source) = &mut first.source
     {
+        let before = source.access.key;
         if let Some(order) = order
             && use_order(source, first.base, &order, (wanted, competes), &used)
         {
             plan.order.clear();
             plan.in_order = true;
+            if let Some(trace) = context.trace {
+                trace::ordered(trace, source, &first.alias, before);
+            }
         }
         if source.locking.is_none() {
             read_entries(source, first.base, &used);

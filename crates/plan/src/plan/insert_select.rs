@@ -44,7 +44,7 @@ pub fn with_tables(
     let query = ast::Query { body: QueryBody::Select(Box::new(wider)), ..query.clone() };
     // The columns that are read of them are noted where they are; those of `*` are not all read.
     let unread = Uses::default();
-    let plan = super::plan_query(&PlanContext { uses: &unread, ..*context }, &query, None)?;
+    let plan = super::plan_query(&PlanContext { uses: &unread, trace: None, ..*context }, &query, None)?;
     let mut tables: Vec<ScopeTable> = Vec::new();
     for column in &plan.columns()[width..] {
         let is_next =

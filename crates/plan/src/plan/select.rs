@@ -22,6 +22,7 @@ use super::pushed::whole::Wanted;
 use super::query::{Filter, GroupPlan, JoinStep, LimitPlan, SelectPlan};
 use super::scope::{AggregateUse, Outside};
 use super::steps::{Condition, Locking, Planned, StepPlanner, join_queries};
+use super::trace;
 use super::windows::WindowPlan;
 use super::{
     alternatives, distinct, finish, from, grouping, hints, last_row, names, pushed, rollup, windows,
@@ -45,6 +46,19 @@ pub struct Around<'q> {
 
 /// Plans a SELECT block.
 pub fn plan(
+    context: &PlanContext<'_>,
+    select: &ast::Select,
+    around: Around<'_>,
+    parent: Option<Outside<'_>>,
+) -> SqlResult<SelectPlan> {
+    let Some(trace) = context.trace else { return plan_block(context, select, around, parent) };
+    trace.begin();
+    let planned = plan_block(context, select, around, parent);
+    trace.end();
+    planned
+}
+
+fn plan_block(
     context: &PlanContext<'_>,
     select: &ast::Select,
     around: Around<'_>,
@@ -197,6 +211,7 @@ fn rows_and_keys(
     joined: from::Joined,
     items: &[Item],
 ) -> SqlResult<Front> {
+    trace::condition(block.context.trace, asked);
     let mut conditions = conditions(block, asked, joined.conditions)?;
     let locking = Locking::of(block, locks(block, locking)?);
     let straight = select.straight_join || joined.straight || hints::is_fixed(&select.hints);

@@ -9,6 +9,7 @@ mod part;
 mod selectivity;
 mod semi;
 mod told;
+mod traced;
 
 use std::collections::HashSet;
 
@@ -131,7 +132,14 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
     /// Steps for `tables`.
     pub fn plan(&mut self, tables: Vec<Pending>, mut conditions: Vec<Condition>) -> SqlResult<Planned> {
         let bound = tables.into_iter().map(|one| Part::bind(self.block, one));
-        let parts = part::simplify(bound.collect::<SqlResult<Vec<_>>>()?, &mut conditions);
+        let bound = bound.collect::<SqlResult<Vec<_>>>()?;
+        let trace = self.block.context.trace;
+        let outer = trace.map(|_| part::outer_joins(&bound));
+        let parts = part::simplify(bound, &mut conditions);
+        if let (Some(trace), Some(outer)) = (trace, outer) {
+            traced::simplified(trace, outer > part::outer_joins(&parts));
+            traced::implied((self, trace), &conditions);
+        }
         Ok(self.join(parts, conditions))
     }
 
@@ -181,7 +189,19 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
             return Sequence::unweighed(parts.len());
         }
         let weights = Weights::new(self, parts, facts, conditions, false);
-        if self.straight || parts.iter().any(Part::is_lateral) { weights.written() } else { weights.best() }
+        let trace = self.block.context.trace;
+        if let Some(trace) = trace {
+            traced::dependencies((self, trace), parts, weights.needs());
+            if trace.ranges {
+                traced::ways((self, trace), parts, facts);
+            }
+        }
+        let written = self.straight || parts.iter().any(Part::is_lateral);
+        let sequence = if written { weights.written() } else { weights.best() };
+        if let Some(trace) = trace.filter(|trace| trace.orders) {
+            traced::orders((self, trace), parts, &weights, &sequence);
+        }
+        sequence
     }
 
     /// What a group costs behind all that it reads.

@@ -288,6 +288,17 @@ pub(super) fn ask_to_explain(session: &mut Session, uses: &UseList) -> SqlResult
     viewed::ask_to_explain(&rights, &uses.views)
 }
 
+/// Whether the account may not use the columns that a plan uses.
+pub(super) fn is_denied(session: &Session, uses: &UseList) -> bool {
+    let rights = session.state.rights();
+    denial(session, &rights, uses).is_some() || viewed::ask(session, &rights, &uses.views).is_err()
+}
+
+/// Whether the account may be told how the views are read that a plan reads.
+pub(super) fn may_explain(session: &Session, uses: &UseList) -> bool {
+    viewed::ask_to_explain(&session.state.rights(), &uses.views).is_ok()
+}
+
 /// Error 1142 unless the account may see a view's query.
 pub(super) fn ask_for_view_text(session: &Session, schema: &str, name: &str) -> SqlResult<()> {
     match viewed::may_see_query(&session.state.rights(), schema, name) {

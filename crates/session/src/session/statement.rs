@@ -9,6 +9,7 @@
 mod evaluate;
 mod now;
 mod run;
+mod trace;
 
 use super::Session;
 use super::time_limit::TimeLimit;
@@ -218,6 +219,7 @@ pub(super) fn plan_context<'a>(
         engine: session.db.engine(),
         dive_limit: session.settings.dive_limit,
         ways: session.settings.ways,
+        trace: None,
         schema,
         collation: session.settings.collation_connection,
         full_group_by: session.settings.sql_mode.has(crate::expr::SqlMode::ONLY_FULL_GROUP_BY),
@@ -342,8 +344,13 @@ pub(super) fn plan_rows(
     let schema = session.state.schema();
     let uses = Uses::default();
     let locks_reads = reads::locks_reads(session, reads);
+    let trace = trace::begin(session);
     let plan = |eval: &EvalContext<'_>| {
         let context = plan_context(session, schema.as_deref(), eval, &uses, parameters, locks_reads);
+        let context = PlanContext { trace: trace.as_ref(), ..context };
+        if context.trace.is_some() {
+            trace::prepare(&context, statement);
+        }
         Ok(match statement {
             Statement::Select(query) => match rewrite::rewritten(session, query) {
                 Some(query) => PlanKind::Query(plan_shown(&context, &query)?),
@@ -367,7 +374,13 @@ pub(super) fn plan_rows(
         None => planned,
     };
     match planned {
-        Ok(kind) => Ok(RowPlan::new(kind, uses.list(), parameters.take_constants(), steps)),
+        Ok(kind) => {
+            let uses = uses.list();
+            if let Some(trace) = trace {
+                trace::keep(session, trace, &uses);
+            }
+            Ok(RowPlan::new(kind, uses, parameters.take_constants(), steps))
+        }
         Err(error) => Err(rights::denied_before(session, &uses).unwrap_or(error)),
     }
 }

@@ -16,14 +16,21 @@ fn other_value(one: &Definition) -> String {
     };
     match one.kind {
         Kind::Bool => if default == "ON" { "OFF" } else { "ON" }.into(),
-        Kind::Int { min, max } => number(min as u64, max as u64),
+        Kind::Int { min, max } => {
+            let now: i64 = default.parse().unwrap();
+            if now < max { now + 1 } else { min }.to_string()
+        }
         Kind::UInt { min, max } => number(min, max),
         Kind::Double { .. } => "3.5".into(),
         Kind::Enum(words) => format!("'{}'", words.iter().find(|word| **word != default).unwrap()),
         Kind::Set(_) => "''".into(),
         Kind::Switches(flags) => {
             let (name, on) = match one.effect {
-                Effect::Live(_) => ("semijoin", false),
+                Effect::Live(_) => flags
+                    .iter()
+                    .find(|flag| flag.vain.is_none())
+                    .map(|flag| (flag.name, !flag.default))
+                    .unwrap(),
                 _ => flags.iter().find_map(|flag| Some((flag.name, flag.vain?))).unwrap(),
             };
             format!("'{name}={}'", if on { "on" } else { "off" })

@@ -28,6 +28,7 @@ use super::super::query::SubqueryKind;
 use super::super::scope::{Outside, Reach, ScopeTable, TableId};
 use super::super::select::{self, View};
 use super::super::steps::Condition;
+use super::super::trace;
 use super::super::{pushed, with};
 use super::joined_by::JoinedBy;
 use super::{Joined, On, Pending, PendingKind, nameless};
@@ -200,6 +201,7 @@ pub fn merge(
     joined.conditions = view.conditions.into_iter().map(On::Bound).collect();
     joined.straight = view.straight;
     joined.order = view.order;
+    trace::merged(block.context.trace, wanted.alias);
     Ok(Some(joined))
 }
 

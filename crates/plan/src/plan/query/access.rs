@@ -267,7 +267,8 @@ pub struct Operand {
 }
 
 impl Operand {
-    fn is_known(&self) -> bool {
+    /// It can be worked out while the statement is planned.
+    pub fn is_known(&self) -> bool {
         Operand::is_known_expr(&self.expr)
     }
 

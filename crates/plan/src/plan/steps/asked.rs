@@ -31,6 +31,21 @@ pub(super) struct Asked {
     partners: Partners,
 }
 
+impl Asked {
+    /// How the question is written, for the trace.
+    pub(super) fn written(&self, block: &Block<'_, '_>) -> &'static str {
+        match block.subqueries[self.nth].kind {
+            SubqueryKind::Exists => "EXISTS (SELECT)",
+            _ => "IN (SELECT)",
+        }
+    }
+
+    /// What becomes of it.
+    pub(super) fn becomes(&self) -> &'static str {
+        if self.partners == Partners::None { "antijoin" } else { "semijoin" }
+    }
+}
+
 /// What a condition asks, if a join can answer.
 pub(super) fn asked(block: &Block<'_, '_>, conditions: &[Condition], at: usize) -> Option<Asked> {
     let condition = &conditions[at].filter.expr;

@@ -144,6 +144,8 @@ pub(super) struct Weights<'w, 'b, 'a, 'p> {
     planner: &'w StepPlanner<'b, 'a, 'p>,
     parts: Vec<Weighed<'w>>,
     first: bool,
+    /// Every sequence that was looked at, for the trace; none where nobody wants to know.
+    considered: Option<RefCell<Vec<Sequence>>>,
 }
 
 impl<'w, 'b, 'a, 'p> Weights<'w, 'b, 'a, 'p> {
@@ -205,7 +207,19 @@ impl<'w, 'b, 'a, 'p> Weights<'w, 'b, 'a, 'p> {
             let ordered = hints::orders(&planner.block.hints, &aliases, &needs);
             weighed.iter_mut().zip(ordered).for_each(|(one, needs)| one.needs = needs);
         }
-        Weights { planner, parts: weighed, first: !inside && planner.filled.is_empty() }
+        let traces = !inside && planner.block.context.trace.is_some_and(|trace| trace.orders);
+        let considered = traces.then(RefCell::default);
+        Weights { planner, parts: weighed, first: !inside && planner.filled.is_empty(), considered }
+    }
+
+    /// Which parts must stand before each.
+    pub fn needs(&self) -> impl Iterator<Item = u64> {
+        self.parts.iter().map(|one| one.needs)
+    }
+
+    /// The sequences that were looked at.
+    pub fn considered(&self) -> Vec<Sequence> {
+        self.considered.as_ref().map(RefCell::take).unwrap_or_default()
     }
 
     /// The best order.
@@ -274,7 +288,32 @@ impl<'w, 'b, 'a, 'p> Weights<'w, 'b, 'a, 'p> {
         let rows = (before.rows * rows).max(1.0);
         let mut placed = before.placed.clone();
         placed.push(Placed { part: nth, hashed: hashed.is_some(), rows: reach.rows });
-        Sequence { placed, cost: before.cost + hashed.unwrap_or(looked_up) + rows * MADE, rows }
+        let next = Sequence { placed, cost: before.cost + hashed.unwrap_or(looked_up) + rows * MADE, rows };
+        if let Some(considered) = &self.considered {
+            considered.borrow_mut().push(next.clone());
+        }
+        next
+    }
+
+    /// How a table is read behind those of a sequence before it.
+    pub fn choice_of_last(&self, sequence: &Sequence) -> Option<Rc<Choice>> {
+        let (last, before) = sequence.placed.split_last()?;
+        let placed = before.iter().fold(0, |mask, one| mask | 1 << one.part);
+        self.choice(last.part, placed)
+    }
+
+    fn choice(&self, nth: usize, placed: u64) -> Option<Rc<Choice>> {
+        let weighed = &self.parts[nth];
+        let PendingKind::Table { nth: place, table, forbidden } = &weighed.part.kind else { return None };
+        let used = weighed.usable(placed);
+        let mut choices = weighed.choices.borrow_mut();
+        let choose = |used: &Vec<usize>| {
+            let facts: Vec<&Fact> = used.iter().map(|at| weighed.facts[*at].0).collect();
+            let allowed = |key| !forbidden.contains(&key);
+            let how = (self.planner.locks(*place), self.planner.merges(*place));
+            access::choose(table, &facts, &allowed, how, self.planner.block.context.dives())
+        };
+        Some(choices.entry(used).or_insert_with_key(|used| Rc::new(choose(used))).clone())
     }
 
     fn reach(&self, nth: usize, placed: u64) -> Reach {
@@ -326,23 +365,13 @@ impl<'w, 'b, 'a, 'p> Weights<'w, 'b, 'a, 'p> {
 
     fn weigh_table(&self, nth: usize, placed: u64) -> Reach {
         let weighed = &self.parts[nth];
-        let PendingKind::Table { nth: place, table, forbidden } = &weighed.part.kind else {
+        let (PendingKind::Table { nth: place, table, .. }, Some(chosen), Some(fixed)) =
+            (&weighed.part.kind, self.choice(nth, placed), self.choice(nth, 0))
+        else {
             return Reach { rows: UNKNOWN, looked_up: Way { once: 0.0, each: UNKNOWN }, hashed: None };
         };
         let locks = self.planner.locks(*place);
-        let choice = |placed: u64| {
-            let used = weighed.usable(placed);
-            let mut choices = weighed.choices.borrow_mut();
-            let choose = |used: &Vec<usize>| {
-                let facts: Vec<&Fact> = used.iter().map(|at| weighed.facts[*at].0).collect();
-                let context = self.planner.block.context;
-                let allowed = |key| !forbidden.contains(&key);
-                access::choose(table, &facts, &allowed, (locks, self.planner.merges(*place)), context.dives())
-            };
-            choices.entry(used).or_insert_with_key(|used| Rc::new(choose(used))).clone()
-        };
-        let chosen = choice(placed);
-        let (best, fixed) = (&chosen.best, choice(0));
+        let best = &chosen.best;
         let mut counted: Vec<(Vec<usize>, f64)> = fixed
             .offers
             .iter()

@@ -72,6 +72,12 @@ impl Part {
     }
 }
 
+/// How many outer joins there are.
+pub fn outer_joins(parts: &[Part]) -> usize {
+    let own = |part: &Part| usize::from(part.left_join && part.partners == Partners::All);
+    parts.iter().map(|part| own(part) + outer_joins(&part.members)).sum()
+}
+
 /// Makes inner joins of outer ones as far as the conditions allow.
 pub(super) fn simplify(mut parts: Vec<Part>, conditions: &mut Vec<Condition>) -> Vec<Part> {
     loop {

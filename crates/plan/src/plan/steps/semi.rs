@@ -12,7 +12,7 @@ use super::super::inner::no_query;
 use super::super::query::{Filter, Partners, QueryPlan, SelectPlan, Subquery, SubqueryKind, placed_at};
 use super::super::scope::{ScopeColumn, ScopeTable, TableId};
 use super::super::seen::Seen;
-use super::{Condition, asked, hash};
+use super::{Condition, asked, hash, traced};
 
 /// Makes tables of the queries of IN that conditions ask for: those that read nothing around them, and give
 /// what can be hashed.
@@ -30,9 +30,11 @@ pub fn join_queries(
     while nth < conditions.len() {
         if let Some(query) = asked(block, conditions, nth) {
             conditions.remove(nth);
+            traced::joined(block.context.trace, "IN (SELECT)", "semijoin");
             tables.push(join(block, query, &mut joined)?);
         } else if plain && let Some(query) = asked::asked(block, conditions, nth) {
             conditions.remove(nth);
+            traced::joined(block.context.trace, query.written(block), query.becomes());
             tables.extend(asked::join(block, query));
         } else {
             nth += 1;
