@@ -18,7 +18,7 @@ mod views;
 
 use turnstile_values::collation::Collation;
 use turnstile_values::error::{SqlError, SqlResult};
-use turnstile_values::types::{BlobSize, ColumnType};
+use turnstile_values::types::{BlobSize, ColumnType, IntWidth};
 
 use crate::accounts::{Privileges, Rights};
 use layout::{SHAPES, Shape};
@@ -304,6 +304,8 @@ impl VirtualTable {
             'n' => ColumnType::BIGINT_UNSIGNED,
             'd' => ColumnType::DateTime { fsp: 0 },
             'i' => ColumnType::BIGINT,
+            'm' => ColumnType::INT,
+            'y' => ColumnType::int(IntWidth::Tiny, false),
             'f' => ColumnType::Double { unsigned: false, digits: None, zerofill: false },
             'h' => ColumnType::Time { fsp: 0 },
             'j' => ColumnType::Json,

@@ -33,8 +33,8 @@ pub(super) const SHAPES: &[(VirtualTable, Shape)] = &[
             &[
                 ("QUERY", 't'),
                 ("TRACE", 't'),
-                ("MISSING_BYTES_BEYOND_MAX_MEM_SIZE", 'i'),
-                ("INSUFFICIENT_PRIVILEGES", 'i'),
+                ("MISSING_BYTES_BEYOND_MAX_MEM_SIZE", 'm'),
+                ("INSUFFICIENT_PRIVILEGES", 'y'),
             ],
         ),
     ),

@@ -2,8 +2,8 @@
 
 use super::{VirtualTable, accounts, extensions, hot_rows, thread_pool};
 
-/// Name and columns: `s` short text, `t` long text, `n` BIGINT UNSIGNED, `i` BIGINT, `f` DOUBLE, `d`
-/// DATETIME, `h` TIME; upper case may be NULL.
+/// Name and columns: `s` short text, `t` long text, `n` BIGINT UNSIGNED, `i` BIGINT, `m` INT, `y` TINYINT,
+/// `f` DOUBLE, `d` DATETIME, `h` TIME, `j` JSON; upper case may be NULL.
 pub(super) type Shape = (&'static str, &'static [(&'static str, char)]);
 
 pub(super) const SHAPES: &[(VirtualTable, Shape)] = &[

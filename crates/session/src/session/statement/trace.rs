@@ -8,6 +8,7 @@ use crate::plan::uses::{UseList, Uses};
 use crate::plan::{PlanContext, query_of_view};
 use crate::session::{Session, rights};
 use crate::session_state;
+use crate::used_tables::{Used, of_statement};
 
 /// A trace of nothing yet, if the session wants one.
 pub(super) fn begin(session: &Session) -> Option<Trace> {
@@ -16,13 +17,14 @@ pub(super) fn begin(session: &Session) -> Option<Trace> {
 }
 
 /// Notes what a query means with all its names written out, if it can be written so: it is the form in which
-/// a view keeps it.
+/// a view keeps it, without databases if all that it reads is in the current one.
 pub(super) fn prepare(context: &PlanContext<'_>, statement: &Statement) {
     let (Statement::Select(query), Some(trace)) = (statement, context.trace) else { return };
     let noted = Uses::default();
     let context = PlanContext { uses: &noted, trace: None, ..*context };
     if let Ok(kept) = query_of_view(&context, query) {
-        trace.prepared(&query_text(&kept, false));
+        let here = |used: &Used| used.schema.as_deref().or(context.schema) == context.schema;
+        trace.prepared(&query_text(&kept, of_statement(statement).iter().all(here)));
     }
 }
 
