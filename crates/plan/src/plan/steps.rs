@@ -3,6 +3,7 @@
 mod asked;
 mod hash;
 mod implied;
+mod listed;
 mod narrowed;
 mod order;
 mod part;
@@ -25,7 +26,7 @@ use super::access::{self, Choice};
 use super::block::Block;
 use super::facts::{Fact, FactFinder};
 use super::from::{On, Pending, PendingKind};
-use super::query::{Filter, JoinStep, Partners, Source, TableSource};
+use super::query::{Candidate, Filter, JoinStep, Partners, Source, TableSource};
 use super::scope::TableId;
 use super::stand_in;
 use order::{Placed, Sequence, Weights};
@@ -392,7 +393,9 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
                 };
                 let Choice { best, offers, table_rows } =
                     access::choose(&table, &usable, &|key| !forbidden.contains(&key), (locks, merges), dives);
+                let alone = self.alone(&offers);
                 Source::Table(Box::new(TableSource {
+                    alone,
                     possible: offers.iter().filter_map(|offer| offer.access.key).collect(),
                     access: best.access,
                     pushed: None,
@@ -434,6 +437,13 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
                 Source::Group(steps)
             }
         }
+    }
+
+    /// Of a query within another: the best way to read a table by what does not depend on rows around it.
+    fn alone(&self, offers: &[Candidate]) -> Option<Box<Candidate>> {
+        let within = self.block.context.depth > 1;
+        let fixed = offers.iter().filter(|one| within && one.counted && one.access.is_fixed());
+        fixed.min_by(|a, b| a.cost.total_cmp(&b.cost)).cloned().map(Box::new)
     }
 
     /// Equalities between this source's columns and what is known.

@@ -55,7 +55,7 @@ fn is_asked_for_each(subquery: &Subquery) -> bool {
 }
 
 /// An equality of a column inside with one around.
-struct Pair {
+pub struct Pair {
     /// Place inside.
     inside: usize,
     /// Its type.
@@ -66,7 +66,7 @@ struct Pair {
 }
 
 /// The equalities through which alone a query reads what is around it.
-fn pairs(scope: &Scope<'_>, plan: &mut SelectPlan) -> Option<Vec<Pair>> {
+pub fn pairs(scope: &Scope<'_>, plan: &mut SelectPlan) -> Option<Vec<Pair>> {
     let mut locks = false;
     each_table(&mut plan.steps, &mut |source, _| locks |= source.locking.is_some());
     // By the place inside: the place around.
@@ -144,7 +144,7 @@ fn pair(
 }
 
 /// Makes the query one of all rows; what these are asked for.
-fn become_list(plan: &mut SelectPlan, pairs: &[Pair]) -> Vec<(Expr, Collation)> {
+pub fn become_list(plan: &mut SelectPlan, pairs: &[Pair]) -> Vec<(Expr, Collation)> {
     plan.items = pairs
         .iter()
         .map(|pair| Typed { expr: Expr::Column(pair.inside), kind: ExprType::nullable(pair.kind.clone()) })

@@ -46,6 +46,9 @@ pub struct TableSource {
     pub forbidden_groups: Vec<usize>,
     /// Keys that hints forbid to take an order from.
     pub forbidden_order: Vec<usize>,
+    /// In a query within another that is read by values around it: the best way without these, if its rows
+    /// were counted.
+    pub alone: Option<Box<Candidate>>,
     /// What each key offered, while the plan is made.
     pub offers: Vec<Candidate>,
     /// What is asked again before the plan is run for other values: empty where these do not decide.
@@ -116,6 +119,7 @@ impl TableSource {
             forbidden: Vec::new(),
             forbidden_groups: Vec::new(),
             forbidden_order: Vec::new(),
+            alone: None,
             offers: Vec::new(),
             costed: Vec::new(),
             wanted: None,

@@ -27,8 +27,10 @@ use super::{Condition, hash, part};
 
 /// The query that a condition is a question to, and the partner that a row must have.
 pub(super) struct Asked {
-    nth: usize,
-    partners: Partners,
+    /// Its number.
+    pub nth: usize,
+    /// The partner.
+    pub partners: Partners,
 }
 
 impl Asked {

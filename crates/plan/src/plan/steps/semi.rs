@@ -12,7 +12,7 @@ use super::super::inner::no_query;
 use super::super::query::{Filter, Partners, QueryPlan, SelectPlan, Subquery, SubqueryKind, placed_at};
 use super::super::scope::{ScopeColumn, ScopeTable, TableId};
 use super::super::seen::Seen;
-use super::{Condition, asked, hash, traced};
+use super::{Condition, asked, hash, listed, traced};
 
 /// Makes tables of the queries of IN that conditions ask for: those that read nothing around them, and give
 /// what can be hashed.
@@ -33,7 +33,14 @@ pub fn join_queries(
             traced::joined(block.context.trace, "IN (SELECT)", "semijoin");
             tables.push(join(block, query, &mut joined)?);
         } else if plain && let Some(query) = asked::asked(block, conditions, nth) {
-            conditions.remove(nth);
+            let condition = conditions.remove(nth);
+            if listed::listed(block, &tables, conditions, &query) {
+                traced::joined(block.context.trace, "EXISTS (SELECT)", "semijoin");
+                tables.push(join(block, query.nth, &mut joined)?);
+                any = true;
+                continue;
+            }
+            drop(condition);
             traced::joined(block.context.trace, query.written(block), query.becomes());
             tables.extend(asked::join(block, query));
         } else {
