@@ -35,7 +35,8 @@ const STILL: &[&str] = &[
 ];
 
 /// What a quiet server of a test cannot be made to do for sure: pages that do not fit the pool, a full log,
-/// a checkpoint now or not now, waits, deadlocks, the adaptive hash index and the hand-on of hot rows, which are off, threads of the pool.
+/// a checkpoint now or not now, waits, deadlocks, the adaptive hash index and the hand-on of hot rows, which
+/// are off, threads of the pool.
 const UNSURE: &[&str] = &[
     "Aborted_clients",
     "Innodb_adaptive_hash_hash_searches",

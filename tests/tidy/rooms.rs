@@ -13,7 +13,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "sys",
         &[
             "checksum contention disk heap rng sync temporary_file timer trail",
-            "aside block_on due fault_disk handoff latch leader memory park pin_count progress relief task_cell pausing_disk",
+            "aside block_on due fault_disk handoff known latch leader memory park pin_count progress relief task_cell pausing_disk",
             "ranked",
             "swap_buffer",
         ],

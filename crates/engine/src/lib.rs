@@ -28,5 +28,5 @@ pub use api::*;
 pub use engine::Engine;
 pub use error::{Error, Result};
 pub use row::{RowRun, Scan, UpdateDraft};
-pub use txn::Txn;
 pub use txn::counters::CounterSlot;
+pub use txn::{Parked, Txn};

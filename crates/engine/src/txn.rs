@@ -10,6 +10,7 @@ pub mod kernel;
 pub mod lane;
 pub mod lanes;
 pub mod lock_calls;
+pub mod parked;
 pub mod purge_crew;
 pub mod purge_lag;
 pub mod registry;
@@ -19,4 +20,5 @@ pub mod trees;
 pub mod undo_record;
 pub mod view;
 
+pub use parked::Parked;
 pub use transaction::Txn;

@@ -55,7 +55,7 @@ use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::Arc;
-use turnstile_engine::Txn;
+use turnstile_engine::Parked;
 use turnstile_engine::ids::IndexId;
 use turnstile_engine::interrupt::Interrupt;
 
@@ -84,7 +84,7 @@ pub struct Session {
     settings: Arc<SessionSettings>,
     open: Option<transaction::OpenTxn>,
     /// The last one, which has ended: the next begins with what it knows of the engine.
-    parked: Option<Txn>,
+    parked: Option<Parked>,
     /// LOCK TABLES.
     table_locks: Option<Box<lock_tables::TableLocks>>,
     /// FLUSH TABLES WITH READ LOCK: every table's metadata lock.

@@ -14,6 +14,7 @@ use crate::row::{chain, scan_locked};
 use crate::txn::Txn;
 use crate::txn::lock_calls::{Grant, LockKind};
 use crate::txn::spare::{give_buffer, take_buffer};
+use crate::txn::trees::tree as tree_of;
 use crate::txn::view::Sight;
 
 /// Outcome of one look.
@@ -109,7 +110,7 @@ fn try_get(
     key: &[u8],
     visit: &mut (dyn FnMut(&[u8]) + Send),
 ) -> Result<Look> {
-    let tree = txn.tree(table.clustered)?;
+    let tree = tree_of(txn, table.clustered)?;
     let one_shot = txn.view.is_none()
         && !txn.one_moment
         && (txn.options.autocommit || txn.options.isolation == Isolation::ReadCommitted);
@@ -227,7 +228,7 @@ async fn get_locked(
     if grant == Grant::Conflict {
         return Ok(false);
     }
-    let tree = paged!(txn, txn.tree(table.clustered))?;
+    let tree = paged!(txn, tree_of(txn, table.clustered))?;
     let mut value = take_buffer();
     if !paged!(txn, try_fetch_newest(txn, &tree, key, &mut value))? {
         give_buffer(value);

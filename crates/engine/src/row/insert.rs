@@ -20,6 +20,7 @@ use crate::page::DELETE_MARK;
 use crate::row::{secondary, write};
 use crate::txn::Txn;
 use crate::txn::lock_calls::{Grant, LockKind};
+use crate::txn::trees::tree as tree_of;
 
 /// Longest row: what a LONGBLOB of the largest packet and some more columns need.
 const ROW_BYTES_MAX: usize = 1 << 30;
@@ -32,7 +33,7 @@ impl Txn {
         self.reserve_log().await?;
         admitted!(self, 1);
         self.check_may_write()?;
-        let tree = paged!(self, self.tree(table.clustered))?;
+        let tree = paged!(self, tree_of(self, table.clustered))?;
         let (lock, wait) = (RowLock::Exclusive, LockWait::Wait);
         let grant = self.lock_row(table.clustered, key, lock, LockKind::Record, wait).await?;
         let mut entries = Vec::with_capacity(table.secondaries.len());

@@ -18,6 +18,7 @@ use crate::row::write;
 use crate::txn::Txn;
 use crate::txn::counters::{Carried, Delivery};
 use crate::txn::lock_calls::{Grant, LockKind};
+use crate::txn::trees::tree as tree_of;
 use crate::txn::undo_record::{UndoKind, UndoRecord, record_len};
 
 /// Rows to be inserted, side by side in one buffer.
@@ -100,7 +101,7 @@ impl Txn {
 
 fn try_run(txn: &mut Txn, table: &TableDef, run: &RowRun, first: usize) -> Result<usize> {
     txn.check_may_write()?;
-    let tree = txn.tree(table.clustered)?;
+    let tree = tree_of(txn, table.clustered)?;
     let (key, row) = run.get(first);
     if row.len() > INLINE_BYTES_MAX {
         return Ok(0);

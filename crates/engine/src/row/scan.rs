@@ -21,6 +21,7 @@ use crate::page::DELETE_MARK;
 use crate::row::{chain, get};
 use crate::txn::Txn;
 use crate::txn::kernel::Kernel;
+use crate::txn::trees::tree as tree_of;
 use crate::txn::view::Sight;
 
 /// The visitor of a scan: index key, primary key, row.
@@ -224,7 +225,7 @@ impl Scan {
         admitted!(txn, 0);
         scan.fetched = 0;
         let index = scan.index()?;
-        let tree = paged!(txn, txn.tree(index))?;
+        let tree = paged!(txn, tree_of(txn, index))?;
         let sight = txn.sight();
         let more = match scan.spec.index {
             ScanIndex::Clustered => match paged!(txn, pass_rows(txn, &tree, scan, &sight, visit))? {
@@ -305,7 +306,7 @@ async fn look_up(
     visit: Visitor<'_>,
 ) -> Result<bool> {
     let gathered = std::mem::take(&mut scan.gathered);
-    let tree = paged!(txn, txn.tree(scan.table.clustered))?;
+    let tree = paged!(txn, tree_of(txn, scan.table.clustered))?;
     let mut value = Vec::new();
     let mut key_bytes = Vec::new();
     let (mut begin, mut looked, mut refused) = (0, 0, 0);

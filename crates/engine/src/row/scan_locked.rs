@@ -29,6 +29,7 @@ use crate::page::DELETE_MARK;
 use crate::row::{chain, get};
 use crate::txn::Txn;
 use crate::txn::lock_calls::{GapName, Grant, LockKind};
+use crate::txn::trees::tree as tree_of;
 use crate::txn::view::Sight;
 
 /// Says whether a row is wanted.
@@ -96,7 +97,7 @@ impl Scan {
         let kind = if txn.locks_gaps() { LockKind::NextKey } else { LockKind::Record };
         let claim = Claim { lock, wait, kind };
         let index = scan.index()?;
-        let tree = paged!(txn, txn.tree(index))?;
+        let tree = paged!(txn, tree_of(txn, index))?;
         while !scan.done {
             txn.options.interrupt.check()?;
             txn.count_locks()?;
@@ -259,7 +260,7 @@ async fn pass_over_taken(
 
 async fn last_committed(txn: &mut Txn, scan: &Scan, key: &[u8]) -> Result<Option<Vec<u8>>> {
     let sight = Sight::View(txn.kernel.registry.open_view(), txn.id);
-    let tree = paged!(txn, txn.tree(scan.table.clustered))?;
+    let tree = paged!(txn, tree_of(txn, scan.table.clustered))?;
     let mut value = Vec::new();
     if !paged!(txn, get::try_fetch_visible(txn, &tree, key, &sight, &mut value))? {
         return Ok(None);
@@ -301,7 +302,7 @@ async fn claimed_entry(
     if grant == Grant::Conflict {
         return Ok(None);
     }
-    let tree = paged!(txn, txn.tree(table.clustered))?;
+    let tree = paged!(txn, tree_of(txn, table.clustered))?;
     let mut value = Vec::new();
     if paged!(txn, get::try_fetch_newest(txn, &tree, pk, &mut value))? {
         txn.options.status.rows().read.add(1);

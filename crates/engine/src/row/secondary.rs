@@ -18,6 +18,7 @@ use crate::row::write;
 use crate::txn::Txn;
 use crate::txn::lock_calls::LockKind;
 use crate::txn::spare::{give_buffer, take_buffer};
+use crate::txn::trees::tree as tree_of;
 
 /// The error for a key that is there already: the primary key, or that of secondary index number `nth`.
 pub(crate) fn duplicate(table: &TableDef, nth: Option<usize>, pk: &[u8]) -> Error {
@@ -108,7 +109,7 @@ pub(crate) async fn check_unique(
                 .await?;
         }
         let Some(new) = change.new.as_ref().filter(|key| key.whole) else { continue };
-        let tree = paged!(txn, txn.tree(index))?;
+        let tree = paged!(txn, tree_of(txn, index))?;
         if let Some(other) = paged!(txn, live_entry(&tree, new.secondary(), pk))? {
             return Err(duplicate(table, Some(change.nth), &other));
         }
@@ -125,7 +126,7 @@ pub(crate) async fn change_entries(
 ) -> Result<()> {
     for change in changes {
         let index = table.secondaries[change.nth].id;
-        let tree = paged!(txn, txn.tree(index))?;
+        let tree = paged!(txn, tree_of(txn, index))?;
         if let Some(old) = &change.old {
             paged!(txn, write::try_mark_entry(txn, &tree, &old.bytes, pk_len))?;
         }

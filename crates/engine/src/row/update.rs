@@ -25,6 +25,7 @@ use crate::row::{chain, insert, scan_locked, secondary, write};
 use crate::txn::Txn;
 use crate::txn::lock_calls::Grant;
 use crate::txn::spare::{give_buffer, take_buffer};
+use crate::txn::trees::tree as tree_of;
 
 /// The caller's decision about a row.
 pub type Decide<'c> = &'c mut (dyn FnMut(&[u8], &mut Vec<u8>) -> Change + Send);
@@ -119,7 +120,7 @@ impl Txn {
         };
         self.order().note_predecessor()?;
         draft.grant = Some(grant);
-        let tree = paged!(self, self.tree(table.clustered))?;
+        let tree = paged!(self, tree_of(self, table.clustered))?;
         let outcome = match draft.outcome {
             Some(updated) => Ok(updated),
             None => carry_out(self, table, &tree, key, change, &mut draft).await,
@@ -163,7 +164,7 @@ fn try_whole_update(
         grant => draft.grant = Some(grant),
     }
     txn.order().note_predecessor()?;
-    let tree = txn.tree(table.clustered)?;
+    let tree = tree_of(txn, table.clustered)?;
     if let Attempt::Done(updated) = try_update(txn, table, &tree, key, change, draft)? {
         draft.outcome = Some(updated);
     }

@@ -72,36 +72,6 @@ impl Txn {
         }
     }
 
-    /// What its session keeps of one that has ended: what it knows of the engine, for [`Txn::begin_again`].
-    /// None, and it is dropped, if it has not ended.
-    pub fn park(mut self) -> Option<Txn> {
-        let ended = self.hold.is_none() && !self.locks.has_any() && self.ticket.is_none();
-        ended.then(|| {
-            self.tell_end();
-            self.view = None;
-            self
-        })
-    }
-
-    /// Makes a parked one the next transaction of its session.
-    #[inline]
-    pub fn begin_again(&mut self, options: TxnOptions) {
-        debug_assert!(self.hold.is_none() && self.view.is_none(), "it was parked");
-        self.locks = TxnLockState::new(&options);
-        self.options = options;
-        (self.id, self.records) = (TxnId(0), 0);
-        self.cut_off.clear();
-        (self.carried, self.one_moment, self.hot_row) = (None, false, None);
-    }
-
-    /// To those who look at sessions it is over.
-    fn tell_end(&self) {
-        self.options.status.end_if_open();
-        if self.options.status.connection() == 0 {
-            self.kernel.stats.rows.take_over(self.options.status.rows());
-        }
-    }
-
     /// Its id, once it has written.
     pub fn id(&self) -> Option<TxnId> {
         (self.id.0 != 0).then_some(self.id)
@@ -215,9 +185,17 @@ impl Txn {
     }
 }
 
+/// To those who look at sessions it is over.
+pub(super) fn tell_end(txn: &Txn) {
+    txn.options.status.end_if_open();
+    if txn.options.status.connection() == 0 {
+        txn.kernel.stats.rows.take_over(txn.options.status.rows());
+    }
+}
+
 impl Drop for Txn {
     fn drop(&mut self) {
-        self.tell_end();
+        tell_end(self);
         match self.hold.take() {
             Some(hold) if hold.has_header() => {
                 let locks = TxnLockState::taken_over(self.locks.take());

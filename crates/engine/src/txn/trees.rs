@@ -51,10 +51,8 @@ impl Trees {
     }
 }
 
-impl Txn {
-    /// The tree of an index, as [`Kernel::tree`] gives it.
-    #[inline]
-    pub(crate) fn tree(&mut self, index: IndexId) -> Result<Known<Tree>> {
-        self.trees.tree(&self.kernel, index)
-    }
+/// The tree of an index, as [`Kernel::tree`] gives it.
+#[inline]
+pub fn tree(txn: &mut Txn, index: IndexId) -> Result<Known<Tree>> {
+    txn.trees.tree(&txn.kernel, index)
 }

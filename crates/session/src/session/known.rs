@@ -1,7 +1,7 @@
-//! What a session has found among the things that all sessions share, kept so that its next statement finds it
-//! without writing where other sessions write: statements of its texts, their plans, and the metadata locks of
-//! tables. With one more worker each such line costs each statement a trip to another processor; here there
-//! is none, only a comparison with what must still hold.
+//! What a session has found among the things that all sessions share, kept so that its next statement finds
+//! it without writing where other sessions write: statements of its texts, their plans, and the metadata
+//! locks of tables. With one more worker each such line costs each statement a trip to another processor;
+//! here there is none, only a comparison with what must still hold.
 //!
 //! | what | kept as long as | asked each time |
 //! |---|---|---|
@@ -9,8 +9,8 @@
 //! | plan | with its statement | all that [`super::prepared`] asks of a plan kept there |
 //! | table and its metadata lock | the dictionary's version is the same | that version, before and after |
 //!
-//! Places are given by hash: a session sends few texts again and again. What is kept here may be gone from the
-//! shared cache, or be a table that is gone: then it is memory, and bounded.
+//! Places are given by hash: a session sends few texts again and again. What is kept here may be gone from
+//! the shared cache, or be a table that is gone: then it is memory, and bounded.
 
 use std::sync::Arc;
 
@@ -133,7 +133,7 @@ impl KnownThings {
         looks
     }
 
-    /// A template has served a text that the shared cache did not have: most likely so will it serve the next.
+    /// A template has served a text that the shared cache did not have: most likely it serves the next too.
     pub fn skip_texts(&mut self) {
         self.texts_to_skip = TEXTS_SKIPPED;
     }

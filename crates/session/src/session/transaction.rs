@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use turnstile_engine::ids::Lsn;
 use turnstile_engine::session_status::Operation;
 use turnstile_engine::txn::follow::choose_hot_row;
-use turnstile_engine::{Isolation, Savepoint, Txn, TxnOptions};
+use turnstile_engine::{Isolation, Parked, Savepoint, Txn, TxnOptions};
 
 use super::Session;
 use crate::ast::{Begin, Completion, TransactionScope};
@@ -142,10 +142,7 @@ fn open_with(session: &mut Session, options: TxnOptions, begun: bool) -> &mut Op
     // A READ ONLY transaction may change temporary tables, and none is made in it.
     let options = TxnOptions { read_only: read_only && session.temporary.is_empty(), ..options };
     let txn = match session.parked.take() {
-        Some(mut txn) => {
-            txn.begin_again(options);
-            txn
-        }
+        Some(parked) => parked.begin(options),
         None => session.db.engine().begin(options),
     };
     let (savepoints, holds, own) = (Many::new(), SmallVec::new(), OwnTables::default());
@@ -248,7 +245,7 @@ pub(super) fn commit_now(session: &mut Session) -> SqlResult<Option<Lsn>> {
 #[inline]
 fn close(session: &mut Session) {
     if let Some(open) = session.open.take() {
-        session.parked = open.txn.park();
+        session.parked = Parked::of(open.txn);
     }
     session.interrupt.clear_rolled_back();
 }
