@@ -7,12 +7,12 @@ use crate::ids::TxnId;
 use super::lock_calls::TxnLockState;
 use super::transaction::{Txn, tell_end};
 
-/// A transaction that has ended. Nothing of it is open, and it holds nothing.
-pub struct Parked(Txn);
+/// A transaction that has ended. Nothing of it is open, and it holds nothing. It stays where it is in memory.
+pub struct Parked(Box<Txn>);
 
 impl Parked {
     /// Keeps what a transaction has known. None, and it is dropped, if it has not ended.
-    pub fn of(mut txn: Txn) -> Option<Parked> {
+    pub fn of(mut txn: Box<Txn>) -> Option<Parked> {
         let ended = txn.hold.is_none() && !txn.locks.has_any() && txn.ticket.is_none();
         ended.then(|| {
             tell_end(&txn);
@@ -23,7 +23,7 @@ impl Parked {
 
     /// The session's next transaction.
     #[inline]
-    pub fn begin(self, options: TxnOptions) -> Txn {
+    pub fn begin(self, options: TxnOptions) -> Box<Txn> {
         let Parked(mut txn) = self;
         txn.locks = TxnLockState::new(&options);
         txn.options = options;

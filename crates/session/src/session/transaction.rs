@@ -32,7 +32,7 @@ pub(super) use savepoint::{release_savepoint, rollback_to, savepoint};
 /// The transaction that is open.
 pub struct OpenTxn {
     /// The engine's part.
-    pub txn: Txn,
+    pub txn: Box<Txn>,
     /// It ends with the statement.
     pub autocommit: bool,
     /// It refuses writes.
@@ -143,7 +143,7 @@ fn open_with(session: &mut Session, options: TxnOptions, begun: bool) -> &mut Op
     let options = TxnOptions { read_only: read_only && session.temporary.is_empty(), ..options };
     let txn = match session.parked.take() {
         Some(parked) => parked.begin(options),
-        None => session.db.engine().begin(options),
+        None => Box::new(session.db.engine().begin(options)),
     };
     let (savepoints, holds, own) = (Many::new(), SmallVec::new(), OwnTables::default());
     session.open.insert(OpenTxn { txn, autocommit, read_only, begun, own, savepoints, holds })
