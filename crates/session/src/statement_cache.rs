@@ -4,10 +4,13 @@
 //! - whole texts. A shop's hot statement is one text, sent a million times. It is found here by the text's
 //!   hash and compared byte by byte; then neither parser nor planner runs. A text is taken in only when it is
 //!   seen a second time, so that statements with ever new literals do not push out the ones that come again;
-//!   a text that a template serves, only at its fifteenth. Texts with `(` or `@` stay out: a function or a
-//!   variable may mean something else in every session.
+//!   a text that a template serves, only at its fifteenth sight. A session whose texts templates serve shows
+//!   one in sixteen. Texts with `(` or `@` stay out: a function or a variable may mean something else in each
+//!   session.
 //! - templates ([`crate::template`]), found by their keys in the same way, for texts that differ in their
 //!   literals only. A key that turned out to have no template is remembered too, so that nobody tries again.
+//!
+//! What a session has found here it keeps ([`crate::session`], `known.rs`) and asks for no more.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
