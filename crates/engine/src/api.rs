@@ -237,6 +237,8 @@ pub struct Config {
     pub adaptive_hash_parts: usize,
     /// `innodb_purge_threads`.
     pub purge_threads: usize,
+    /// `innodb_read_io_threads`: threads that read pages, and a sixteenth of how many there are at most.
+    pub read_threads: usize,
     /// Transaction ids that one raise of the durable mark covers. A start skips what the life before left of
     /// them.
     pub txn_ids_ahead: u64,
@@ -252,6 +254,7 @@ impl Default for Config {
             doublewrite_pages: crate::buffer::BATCH_PAGES,
             adaptive_hash_parts: crate::btree::adaptive_hash::PARTS_DEFAULT,
             purge_threads: 4,
+            read_threads: 4,
             txn_ids_ahead: 1 << 16,
             settings: Arc::new(Settings::default()),
         }

@@ -10,6 +10,7 @@ mod load;
 mod meta;
 mod mtr;
 mod pool;
+mod readers;
 mod recover;
 pub mod redo;
 mod space;

@@ -87,7 +87,7 @@ impl Engine {
         let storage_config = StorageConfig {
             pool_bytes: config.buffer_pool_bytes,
             redo_capacity_bytes: config.redo_capacity_bytes,
-            reader_threads: if threads { 2 } else { 0 },
+            reader_threads: if threads { config.read_threads.max(1) } else { 0 },
             batch_pages: config.doublewrite_pages,
         };
         let storage = Storage::open(disk, &storage_config)?;

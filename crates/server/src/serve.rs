@@ -83,6 +83,7 @@ fn run(globals: Globals, initialize_only: bool, begin: Instant) -> Result<(), Fa
         redo_capacity_bytes: number(&globals, "innodb_redo_log_capacity"),
         adaptive_hash_parts: number(&globals, "innodb_adaptive_hash_index_parts") as usize,
         purge_threads: number(&globals, "innodb_purge_threads") as usize,
+        read_threads: number(&globals, "innodb_read_io_threads") as usize,
         ..Config::default()
     };
     let engine = Engine::open(disk, config)?;

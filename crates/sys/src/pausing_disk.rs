@@ -1,6 +1,6 @@
-//! A disk that pauses on request: reads or syncs of chosen files wait until they are resumed. For tests
-//! of what a kill, a vanished client or anybody else may do meanwhile. It wraps another disk and adds nothing
-//! else.
+//! A disk that pauses on request: reads, syncs or growth of chosen files wait until they are resumed. For
+//! tests of what a kill, a vanished client or anybody else may do meanwhile. It wraps another disk and adds
+//! nothing else.
 //!
 //! ```text
 //!   pause(Reads, "data")  ->  a read of a file with that in its name waits    resume()  ->  it and all others go on
@@ -18,6 +18,8 @@ pub enum Paused {
     Reads,
     /// Syncs of files.
     Syncs,
+    /// Files being made longer.
+    Growth,
 }
 
 /// The disk. Clones are the same disk.
@@ -69,7 +71,7 @@ impl PausingDisk {
         PausingDisk { inner, pauses: Arc::default() }
     }
 
-    /// From now on reads, or syncs, of files whose names contain `part` pause.
+    /// From now on this, of files whose names contain `part` pause.
     pub fn pause(&self, what: Paused, part: &str) {
         self.pauses.state().rule = Some((what, part.to_string()));
         self.pauses.changed.notify_all();
@@ -143,6 +145,7 @@ impl DiskFile for PausingFile {
         self.inner.set_len(len)
     }
     fn allocate(&self, len: u64) -> Result<(), AllocateError> {
+        self.pauses.pass(Paused::Growth, &self.name);
         self.inner.allocate(len)
     }
     fn claim(&self) -> io::Result<()> {

@@ -10,9 +10,7 @@
 use super::guard::Pin;
 use super::pool::Pool;
 use crate::error::Result;
-use crate::ids::PageNo;
 use parking_lot::{Condvar, Mutex};
-use std::collections::VecDeque;
 use std::future::Future;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -114,57 +112,5 @@ impl Drop for LoadWait<'_> {
             Some(Ok(index)) => drop(Pin::adopt(&self.pool.frames, *index)),
             Some(Err(_)) => {}
         }
-    }
-}
-
-/// The queue between sessions that miss a page and the reader threads.
-#[derive(Default)]
-pub(crate) struct ReadQueue {
-    state: Mutex<ReadQueueState>,
-    arrived: Condvar,
-}
-
-#[derive(Default)]
-struct ReadQueueState {
-    requests: VecDeque<(PageNo, Arc<Load>)>,
-    open: bool,
-}
-
-impl ReadQueue {
-    /// Queues a read. Gives the request back when the reader threads are gone.
-    pub(crate) fn push(&self, page_no: PageNo, load: Arc<Load>) -> Result<(), Arc<Load>> {
-        let mut state = self.state.lock();
-        if !state.open {
-            return Err(load);
-        }
-        state.requests.push_back((page_no, load));
-        drop(state);
-        self.arrived.notify_one();
-        Ok(())
-    }
-
-    /// The next read to perform; `None` once closed and drained.
-    pub(crate) fn pop(&self) -> Option<(PageNo, Arc<Load>)> {
-        let mut state = self.state.lock();
-        loop {
-            if let Some(request) = state.requests.pop_front() {
-                return Some(request);
-            }
-            if !state.open {
-                return None;
-            }
-            self.arrived.wait(&mut state);
-        }
-    }
-
-    /// Reader threads are about to serve this queue.
-    pub(crate) fn open(&self) {
-        self.state.lock().open = true;
-    }
-
-    /// Lets the reader threads end; later reads are performed by whoever asks.
-    pub(crate) fn close(&self) {
-        self.state.lock().open = false;
-        self.arrived.notify_all();
     }
 }

@@ -6,7 +6,8 @@ use super::evict::{Eviction, Evictor};
 use super::flush::Flusher;
 use super::frame::{Frames, Vacant};
 use super::guard::Pin;
-use super::load::{Load, LoadWait, ReadQueue};
+use super::load::{Load, LoadWait};
+use super::readers::Readers;
 use super::table::PageTable;
 use crate::error::{Error, Result};
 use crate::ids::PageNo;
@@ -38,7 +39,7 @@ pub struct Pool {
     pub(crate) frames: Frames,
     table: PageTable,
     evictor: Evictor,
-    reads: ReadQueue,
+    pub(super) readers: Readers,
     pub(crate) file: Arc<dyn DiskFile>,
     pub(crate) wal: Arc<Wal>,
     pub(crate) flusher: Flusher,
@@ -57,7 +58,7 @@ impl Pool {
             frames: Frames::new(frame_count),
             table: PageTable::new(frame_count),
             evictor: Evictor::new(frame_count),
-            reads: ReadQueue::default(),
+            readers: Readers::default(),
             file,
             wal,
             flusher,
@@ -130,7 +131,7 @@ impl Pool {
             Err(joined) => joined,
         };
         let wait = LoadWait { pool: self, load: Arc::clone(&load), place, taken: false };
-        if first && let Err(load) = self.reads.push(page_no, load) {
+        if first && let Err(load) = self.readers.push(page_no, load) {
             self.perform(page_no, &load);
         }
         wait.await
@@ -160,7 +161,7 @@ impl Pool {
         let load = Arc::new(Load::new());
         shard.loading.insert(page_no, Arc::clone(&load));
         drop(shard);
-        if let Err(load) = self.reads.push(page_no, load) {
+        if let Err(load) = self.readers.push(page_no, load) {
             self.perform(page_no, &load);
         }
     }
@@ -184,7 +185,7 @@ impl Pool {
     }
 
     /// Reads a page for which a load is registered, and tells its waiters.
-    fn perform(&self, page_no: PageNo, load: &Load) {
+    pub(super) fn perform(&self, page_no: PageNo, load: &Load) {
         let read = self.read_into_vacant(page_no);
         let mut shard = self.table.shard(page_no);
         shard.loading.remove(&page_no);
@@ -323,24 +324,12 @@ impl Pool {
         self.evictor.next_victims(count)
     }
 
-    /// Body of a reader thread; ends when the pool closes.
-    pub(crate) fn serve_reads(&self) {
-        while let Some((page_no, load)) = self.reads.pop() {
-            self.perform(page_no, &load);
-        }
-    }
-
     pub(crate) fn set_has_threads(&self, has_threads: bool) {
         self.has_threads.store(has_threads, Ordering::Release);
     }
 
     pub(crate) fn has_threads(&self) -> bool {
         self.has_threads.load(Ordering::Acquire)
-    }
-
-    /// Reader threads end; from here on whoever misses a page reads it.
-    pub(crate) fn open_reads(&self, open: bool) {
-        if open { self.reads.open() } else { self.reads.close() }
     }
 
     /// Whether a page ever had to leave for another.

@@ -8,6 +8,11 @@
 //! A bitmap page is pinned for ever once it is known, so taking and freeing pages never meets a miss. One
 //! mutex, the space latch, is held by a mini-transaction from its first alloc or free until it commits: it
 //! ranks below every tree and undo page latch, so an operation takes those first.
+//!
+//! Growing means writing zeros and syncing them, so a thread of its own does it ahead of need
+//! ([`Space::run_grower`]), while no latch is held: it makes the file longer, and then takes the latch to
+//! say so. Only if pages run out meanwhile an operation waits for it, or grows the file itself, under its
+//! latches.
 
 use super::mtr::{Mtr, PageHandle};
 use super::pool::{Pool, damaged};
@@ -15,7 +20,9 @@ use crate::error::{Error, Result};
 use crate::ids::PageNo;
 use crate::page::{HEADER_SIZE, PAGE_SIZE, PageKind, PageView};
 use crate::rank;
-use turnstile_sys::disk::AllocateError;
+use parking_lot::{Condvar, Mutex};
+use std::time::Duration;
+use turnstile_sys::disk::{AllocateError, DiskFile};
 use turnstile_sys::ranked::{RankedGuard, RankedMutex};
 
 /// Page 0: magic number and format version.
@@ -35,6 +42,11 @@ const GROWTH_MAX: u32 = 4096;
 
 const _: () = assert!(HEADER_SIZE + BITMAP_BYTES <= PAGE_SIZE && BITMAP_BYTES.is_multiple_of(8));
 
+/// The file is grown ahead when less than this part of what it grows by is unused.
+const GROW_AHEAD: u32 = 2;
+/// A device that was full is not asked for more sooner.
+const FULL_PAUSE: Duration = Duration::from_secs(1);
+
 /// What the space latch protects.
 pub(crate) struct SpaceState {
     /// Pages the file has room for.
@@ -51,6 +63,25 @@ impl SpaceState {
     fn of_file(pages: u64) -> Self {
         SpaceState { capacity: u32::try_from(pages).unwrap_or(u32::MAX), groups: 0, free: 0, rover: 0 }
     }
+
+    /// The file has room for so many pages now.
+    fn adopt(&mut self, capacity: u32) {
+        let known_end = bitmap_page(self.groups).0;
+        let usable = |end: u32| end.min(known_end);
+        self.free += usable(capacity) - usable(self.capacity);
+        self.capacity = capacity;
+    }
+
+    /// Whether it is time to grow the file ahead of need. The last group's bitmap is the operation's that
+    /// comes to need it.
+    fn is_short(&self) -> bool {
+        self.free < growth(self.capacity) / GROW_AHEAD && bitmap_page(self.groups).0 >= self.capacity
+    }
+}
+
+/// Pages that a file of this many grows by.
+fn growth(capacity: u32) -> u32 {
+    (capacity / 8).clamp(GROWTH_MIN, GROWTH_MAX)
 }
 
 /// The space latch, held by a mini-transaction.
@@ -59,6 +90,51 @@ pub(crate) type SpaceLatch<'e> = RankedGuard<'e, SpaceState>;
 /// Allocation of pages in the data file.
 pub struct Space {
     state: RankedMutex<SpaceState>,
+    /// Pages the file has room for and that are durable, which the space latch's `capacity` may not know yet.
+    /// Held while the file grows. Below the space latch: who holds it never waits for that.
+    file: Mutex<u32>,
+    grower: Grower,
+}
+
+/// The thread that grows the file, as those see it who take pages.
+#[derive(Default)]
+struct Grower {
+    request: Mutex<GrowRequest>,
+    asked: Condvar,
+}
+
+#[derive(Default)]
+struct GrowRequest {
+    wanted: bool,
+    closing: bool,
+}
+
+impl Grower {
+    #[cold]
+    fn ask(&self) {
+        let mut request = self.request.lock();
+        if !std::mem::replace(&mut request.wanted, true) {
+            self.asked.notify_one();
+        }
+    }
+
+    /// Waits until it is asked; false when it is to end.
+    fn next(&self) -> bool {
+        let mut request = self.request.lock();
+        while !request.wanted && !request.closing {
+            self.asked.wait(&mut request);
+        }
+        request.wanted = false;
+        !request.closing
+    }
+
+    /// Waits a while, but not longer than until it is to end.
+    fn pause(&self) {
+        let mut request = self.request.lock();
+        if !request.closing {
+            self.asked.wait_for(&mut request, FULL_PAUSE);
+        }
+    }
 }
 
 fn bitmap_page(group: u32) -> PageNo {
@@ -152,7 +228,12 @@ impl Space {
     }
 
     fn of(state: SpaceState) -> Self {
-        Space { state: RankedMutex::new(rank::SPACE, &rank::FILE_SPACE, state) }
+        let file = Mutex::new(state.capacity);
+        Space {
+            state: RankedMutex::new(rank::SPACE, &rank::FILE_SPACE, state),
+            file,
+            grower: Grower::default(),
+        }
     }
 
     fn latch<'m, 'e>(&'e self, mtr: &'m mut Mtr<'e>) -> &'m mut SpaceLatch<'e> {
@@ -168,7 +249,9 @@ impl Space {
         if state.free > pages {
             return Ok(());
         }
-        grow(pool, state, pages + 1)?;
+        if bitmap_page(state.groups).0 >= state.capacity {
+            self.grow(pool, state, pages + 1)?;
+        }
         let groups = state.groups;
         if bitmap_page(groups).0 < state.capacity {
             self.begin_group(mtr, groups)?;
@@ -213,6 +296,9 @@ impl Space {
         let state = self.latch(mtr);
         state.free -= 1;
         state.rover = page_no.0;
+        if state.is_short() {
+            self.grower.ask();
+        }
         let handle = mtr.take(guard);
         mtr.init(handle, kind);
         Ok(handle)
@@ -281,27 +367,84 @@ impl Space {
     }
 }
 
-/// Lets the file grow by at least `pages`; really reserves the bytes.
-fn grow(pool: &Pool, state: &mut SpaceState, pages: u32) -> Result<()> {
-    let wish = (state.capacity / 8).clamp(GROWTH_MIN, GROWTH_MAX);
-    // When the device is nearly full a smaller step may still fit.
-    for growth in [wish, GROWTH_MIN.min(wish), 8, 1].map(|growth| growth.max(pages)) {
-        let Some(capacity) = state.capacity.checked_add(growth) else { return Err(Error::DiskFull) };
-        match pool.file.allocate(u64::from(capacity) * PAGE_SIZE as u64) {
-            Ok(()) => {
-                // Whatever the reason, want of space among them: a sync that has failed is not tried again.
-                pool.file.sync().map_err(|error| stop_growing(pool, &error))?;
-                let known_end = bitmap_page(state.groups).0;
-                let usable = |end: u32| end.min(known_end);
-                state.free += usable(capacity) - usable(state.capacity);
-                state.capacity = capacity;
+impl Space {
+    /// Lets the file grow by at least `pages`, under the space latch; really reserves the bytes.
+    fn grow(&self, pool: &Pool, state: &mut SpaceState, pages: u32) -> Result<()> {
+        let mut file = self.file.lock();
+        if *file > state.capacity {
+            // The grower has just done it.
+            state.adopt(*file);
+            return Ok(());
+        }
+        let wish = growth(state.capacity);
+        // When the device is nearly full a smaller step may still fit.
+        for growth in [wish, GROWTH_MIN.min(wish), 8, 1].map(|growth| growth.max(pages)) {
+            let Some(capacity) = state.capacity.checked_add(growth) else { return Err(Error::DiskFull) };
+            if lengthen(pool, &*pool.file, capacity)? {
+                *file = capacity;
+                state.adopt(capacity);
                 return Ok(());
             }
-            Err(AllocateError::Full(_)) => {}
-            Err(AllocateError::Failed(error)) => return Err(stop_growing(pool, &error)),
+        }
+        Err(Error::DiskFull)
+    }
+
+    /// Body of the thread that grows the file ahead of need, by a handle of its own: so a sync that fails is
+    /// told to it and to whoever syncs pages. Ends when the pool closes, or growing fails, which stops the
+    /// engine.
+    pub(super) fn run_grower(&self, pool: &Pool, own: &dyn DiskFile) {
+        while self.grower.next() {
+            match self.grow_ahead(pool, own) {
+                Ok(true) => {}
+                Ok(false) => self.grower.pause(),
+                Err(_) => return,
+            }
         }
     }
-    Err(Error::DiskFull)
+
+    /// Grows the file by one step, if it is still short. False: the device has no room for that.
+    fn grow_ahead(&self, pool: &Pool, own: &dyn DiskFile) -> Result<bool> {
+        pool.flusher.check_stopped()?;
+        let known = {
+            let state = self.state.lock();
+            if !state.is_short() {
+                return Ok(true);
+            }
+            state.capacity
+        };
+        {
+            let mut file = self.file.lock();
+            if *file == known {
+                let Some(longer) = known.checked_add(growth(known)) else { return Ok(false) };
+                if !lengthen(pool, own, longer)? {
+                    return Ok(false);
+                }
+                *file = longer;
+            }
+        }
+        let mut state = self.state.lock();
+        let durable = *self.file.lock();
+        if durable > state.capacity {
+            state.adopt(durable);
+        }
+        Ok(true)
+    }
+
+    /// Ends the thread that grows the file.
+    pub(super) fn close_grower(&self) {
+        self.grower.request.lock().closing = true;
+        self.grower.asked.notify_all();
+    }
+}
+
+/// Makes the file durable room for so many pages. False, and nothing has changed: the device is full.
+fn lengthen(pool: &Pool, file: &dyn DiskFile, capacity: u32) -> Result<bool> {
+    match file.allocate(u64::from(capacity) * PAGE_SIZE as u64) {
+        // Whatever the reason, want of space among them: a sync that has failed is not tried again.
+        Ok(()) => file.sync().map(|()| true).map_err(|error| stop_growing(pool, &error)),
+        Err(AllocateError::Full(_)) => Ok(false),
+        Err(AllocateError::Failed(error)) => Err(stop_growing(pool, &error)),
+    }
 }
 
 fn stop_growing(pool: &Pool, error: &std::io::Error) -> Error {

@@ -32,8 +32,8 @@ pub struct StorageConfig {
     pub pool_bytes: u64,
     /// Size of the redo log, in bytes.
     pub redo_capacity_bytes: u64,
-    /// Threads that read pages. With 0 there is no flusher thread either, and whoever needs I/O performs it:
-    /// for deterministic tests.
+    /// Threads that read pages; while reads take long there are up to sixteen times as many. With 0 there is
+    /// no flusher thread either, and whoever needs I/O performs it: for deterministic tests.
     pub reader_threads: usize,
     /// Pages in one double-write batch, at most [`BATCH_PAGES`].
     pub batch_pages: usize,
@@ -59,7 +59,7 @@ pub struct Storage {
     /// Pages in memory.
     pub pool: Arc<Pool>,
     /// Which pages of the file are in use.
-    pub space: Space,
+    pub space: Arc<Space>,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -80,7 +80,7 @@ impl Storage {
             disk.sync_dir().map_err(opening)?;
             let wal = Wal::create(Arc::clone(&disk), config.redo_capacity_bytes)?;
             let pool = Arc::new(make_pool(&disk, config, file, Arc::clone(&wal))?);
-            let space = Space::of_new_file(FIRST_PAGES);
+            let space = Arc::new(Space::of_new_file(FIRST_PAGES));
             let storage = Storage { disk: Arc::clone(&disk), wal, pool, space, threads: Mutex::default() };
             storage.format()?;
             storage.checkpoint()?;
@@ -137,7 +137,7 @@ impl Storage {
         let mut recovered = recover::replay(&wal, &pool)?;
         recovered.restored_pages = restored.pages;
         meta::check(&pool)?;
-        let space = Space::open(&pool, pages)?;
+        let space = Arc::new(Space::open(&pool, pages)?);
         let storage = Arc::new(Storage { disk, wal, pool, space, threads: Mutex::default() });
         storage.start_threads(config.reader_threads)?;
         Ok((storage, recovered))
@@ -148,7 +148,6 @@ impl Storage {
             return Ok(());
         }
         let mut threads = self.threads.lock();
-        self.pool.open_reads(true);
         self.pool.set_has_threads(true);
         let pool = Arc::downgrade(&self.pool);
         self.wal.set_pressure_hook(Box::new(move || {
@@ -157,14 +156,14 @@ impl Storage {
             }
         }));
         let named = |name: &str| std::thread::Builder::new().name(name.to_owned());
-        for _ in 0..reader_threads {
-            let pool = Arc::clone(&self.pool);
-            let body = move || abort_on_panic(|| pool.serve_reads());
-            threads.push(named("page-reader").spawn(body).map_err(opening)?);
-        }
+        self.pool.start_readers(reader_threads).map_err(opening)?;
         let pool = Arc::clone(&self.pool);
         let body = move || abort_on_panic(|| pool.run_flusher());
         threads.push(named("page-flusher").spawn(body).map_err(opening)?);
+        let (pool, space) = (Arc::clone(&self.pool), Arc::clone(&self.space));
+        let own = self.disk.open(DATA_FILE, false).map_err(opening)?;
+        let body = move || abort_on_panic(|| space.run_grower(&pool, &*own));
+        threads.push(named("file-grower").spawn(body).map_err(opening)?);
         Ok(())
     }
 
@@ -182,8 +181,9 @@ impl Storage {
     }
 
     fn end_threads(&self) {
-        self.pool.open_reads(false);
+        self.pool.end_readers();
         self.pool.flusher.close();
+        self.space.close_grower();
         for thread in self.threads.lock().drain(..) {
             // It cannot have panicked: that ends the process.
             drop(thread.join());
@@ -218,7 +218,7 @@ impl Drop for Storage {
 
 /// Without its I/O threads the pool would leave sessions waiting for ever; a broken invariant ends the
 /// process.
-fn abort_on_panic(body: impl FnOnce()) {
+pub(super) fn abort_on_panic(body: impl FnOnce()) {
     if std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)).is_err() {
         eprintln!("an I/O thread of the buffer pool panicked; stopping");
         std::process::abort();

@@ -8,6 +8,8 @@ use crate::page::{HEADER_SIZE, PAGE_SIZE, PageKind, edit};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use turnstile_sys::disk::{Disk, RealDisk};
+use turnstile_sys::fault_disk::FaultDisk;
+use turnstile_sys::pausing_disk::{Paused, PausingDisk};
 use turnstile_sys::rng::Rng;
 
 mod crash;
@@ -266,4 +268,58 @@ fn loads_are_shared_and_abandoned_ones_leave_nothing() {
     storage.pool.prefetch(UNDO_DIRECTORY_PAGE);
     assert_eq!(block_on(storage.pool.load(UNDO_DIRECTORY_PAGE)).unwrap().frame().pin_count(), 1);
     assert_eq!(storage.pool.counters().reads, before + 2);
+}
+
+/// As many reads are on their way as sessions wait for, up to sixteen for each thread that is always there;
+/// the threads end with the pool.
+#[test]
+fn many_pages_are_read_at_once() {
+    let disk = PausingDisk::new(Arc::new(FaultDisk::new(7)));
+    let storage = Storage::create(Arc::new(disk.clone()), &small(0)).unwrap();
+    let pages = counter_pages(&storage, 50);
+    storage.close().unwrap();
+    drop(storage);
+    let (storage, _) = Storage::recover(Arc::new(disk.clone()), &small(2)).unwrap();
+    disk.pause(Paused::Reads, DATA_FILE);
+    std::thread::scope(|scope| {
+        for page in &pages {
+            let storage = &storage;
+            scope.spawn(move || drop(block_on(storage.pool.load(*page)).unwrap()));
+        }
+        disk.wait_until_paused(32);
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        assert_eq!((disk.paused(), storage.pool.readers.running()), (32, 32));
+        disk.resume();
+    });
+    storage.close().unwrap();
+    assert_eq!(storage.pool.readers.running(), 0);
+}
+
+/// The file grows while nobody holds a latch for it: pages are given out meanwhile, until there are none.
+#[test]
+fn the_file_grows_ahead_of_need() {
+    let disk = PausingDisk::new(Arc::new(FaultDisk::new(8)));
+    let storage = Storage::create(Arc::new(disk.clone()), &small(1)).unwrap();
+    let (capacity, free) = storage.space.sizes();
+    disk.pause(Paused::Growth, DATA_FILE);
+    // The thread that grows the file is asked when half a step is left, and waits for the disk now.
+    counter_pages(&storage, free as usize - 31);
+    disk.wait_until_paused(1);
+    counter_pages(&storage, 31);
+    assert_eq!(storage.space.sizes(), (capacity, 0));
+    std::thread::scope(|scope| {
+        // Whoever needs one more waits for the growth under way and begins no other.
+        let storage = &storage;
+        let more = scope.spawn(move || counter_pages(storage, 1));
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        assert!(!more.is_finished());
+        disk.resume();
+        more.join().unwrap();
+    });
+    let (grown, left) = storage.space.sizes();
+    assert!(grown > capacity && left > 0, "{grown} pages, {left} unused");
+    storage.close().unwrap();
+    drop(storage);
+    let (storage, _) = Storage::recover(Arc::new(disk), &small(1)).unwrap();
+    assert_eq!(storage.space.sizes().0 % 64, 0);
 }
