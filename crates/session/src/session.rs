@@ -105,6 +105,8 @@ pub struct Session {
     gave_up: bool,
     /// What the statement that runs says about its transaction's end.
     finishing: finish::Finish,
+    /// Kept for its memory: see [`statement::Info`].
+    info_buffer: String,
     /// Memory for taking texts apart.
     scan: Scan,
     /// What its account may do.

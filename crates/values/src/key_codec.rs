@@ -24,6 +24,10 @@ use crate::datetime::{Date, DateTime, Time};
 use crate::stored_width::{decimal_width, fixed_width, read_decimal, write_decimal};
 use crate::types::ColumnType;
 use crate::value::Value;
+use smallvec::SmallVec;
+
+/// A key that needs no memory of its own if it is as short as that of one integer.
+pub type ShortKey = SmallVec<[u8; 16]>;
 
 /// One column of an index.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,6 +64,25 @@ impl KeyPart {
             }
         }
         present
+    }
+
+    /// The key that is one integer of this part's column; None if the value is none.
+    pub fn of_integer(&self, value: &Value) -> Option<ShortKey> {
+        let width = key_width(&self.kind).unwrap_or(8).min(8);
+        let bytes = match value {
+            Value::Int(number) => (*number as u64 ^ sign_bit(width)).to_be_bytes(),
+            Value::UInt(number) => number.to_be_bytes(),
+            _ => return None,
+        };
+        let mut key = ShortKey::new();
+        if self.nullable {
+            key.push(1);
+        }
+        key.extend_from_slice(&bytes[8 - width..]);
+        if self.descending {
+            key.iter_mut().for_each(|byte| *byte = !*byte);
+        }
+        Some(key)
     }
 
     /// Appends what keys of texts begin with that LIKE finds by `text%`: perhaps nothing but that they are no
@@ -172,9 +195,14 @@ fn append_big_endian(bits: u64, width: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(&bits.to_be_bytes()[8 - width..]);
 }
 
+/// The sign of an integer of this many bytes: turned over, signed numbers compare as bytes do.
+fn sign_bit(width: usize) -> u64 {
+    1 << (width.max(1) * 8 - 1)
+}
+
 fn append_value(kind: &ColumnType, prefix: Option<u32>, value: &Value, out: &mut Vec<u8>) {
     let width = key_width(kind).unwrap_or(8).min(8);
-    let sign = 1u64 << (width.max(1) * 8 - 1);
+    let sign = sign_bit(width);
     match value {
         Value::Int(number) => append_big_endian(*number as u64 ^ sign, width, out),
         Value::UInt(number) => append_big_endian(*number, width, out),

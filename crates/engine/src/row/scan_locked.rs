@@ -29,6 +29,7 @@ use crate::page::DELETE_MARK;
 use crate::row::{chain, get};
 use crate::txn::Txn;
 use crate::txn::lock_calls::{GapName, Grant, LockKind};
+use crate::txn::transaction::locks_gaps;
 use crate::txn::trees::tree as tree_of;
 use crate::txn::view::Sight;
 
@@ -94,7 +95,7 @@ impl Scan {
             Read::Locking { lock, wait } => (lock, wait),
             Read::Consistent => (RowLock::Shared, LockWait::Wait),
         };
-        let kind = if txn.locks_gaps() { LockKind::NextKey } else { LockKind::Record };
+        let kind = if locks_gaps(txn) { LockKind::NextKey } else { LockKind::Record };
         let claim = Claim { lock, wait, kind };
         let index = scan.index()?;
         let tree = paged!(txn, tree_of(txn, index))?;
@@ -107,7 +108,7 @@ impl Scan {
                 Found::Skipped => {}
                 // Nobody waits for an entry that is not wanted and would be given back.
                 Found::Taken { key, pk_len: Some(pk) }
-                    if !txn.locks_gaps() && !wanted(&key, end_of(&key, pk)) =>
+                    if !locks_gaps(txn) && !wanted(&key, end_of(&key, pk)) =>
                 {
                     scan.set_last(&key);
                 }
@@ -148,7 +149,7 @@ fn end_of(key: &[u8], bytes: usize) -> &[u8] {
 
 /// Finds the next key of the range and tries its lock, under the latch.
 fn try_next(txn: &mut Txn, tree: &Arc<Tree>, scan: &mut Scan, claim: Claim) -> Result<Found> {
-    if scan.spec.reverse && txn.locks_gaps() && !scan.start_claimed {
+    if scan.spec.reverse && locks_gaps(txn) && !scan.start_claimed {
         claim_gap_above(txn, tree, scan, claim)?;
     }
     let bound = scan.next_bound();
@@ -160,7 +161,7 @@ fn try_next(txn: &mut Txn, tree: &Arc<Tree>, scan: &mut Scan, claim: Claim) -> R
         Direction::Forward => match tree.seek_holding(as_slice(&bound))? {
             Ok(leaf) => leaf,
             Err(_last_leaf) => {
-                if txn.locks_gaps() {
+                if locks_gaps(txn) {
                     txn.try_gap(tree, &GapName::Supremum, claim.lock);
                 }
                 return Ok(Found::End);
@@ -169,7 +170,7 @@ fn try_next(txn: &mut Txn, tree: &Arc<Tree>, scan: &mut Scan, claim: Claim) -> R
     };
     let record = leaf.record(leaf.slot());
     if scan.is_past_end(record.key) {
-        if txn.locks_gaps() && !scan.spec.reverse {
+        if locks_gaps(txn) && !scan.spec.reverse {
             txn.try_gap(tree, &GapName::Key(record.key.to_vec()), claim.lock);
         }
         return Ok(Found::End);
@@ -192,7 +193,7 @@ fn try_next(txn: &mut Txn, tree: &Arc<Tree>, scan: &mut Scan, claim: Claim) -> R
     let live = !marked || (pk_len.is_some() && txn.kernel.registry.is_active(writer));
     if !live && pk_len.is_some() {
         scan.set_last(&key);
-        if grant == Grant::New && !txn.locks_gaps() {
+        if grant == Grant::New && !locks_gaps(txn) {
             txn.unlock_row(tree.index(), &key, claim.lock);
         }
         return Ok(Found::Skipped);
@@ -243,7 +244,7 @@ async fn pass_over_taken(
         LockWait::Wait => {}
     }
     let index = scan.index()?;
-    if scan.semi_consistent && pk_len.is_none() && !txn.locks_gaps() && claim.lock == RowLock::Exclusive {
+    if scan.semi_consistent && pk_len.is_none() && !locks_gaps(txn) && claim.lock == RowLock::Exclusive {
         // Semi-consistent: a row whose last committed version is not wanted is not waited for.
         match last_committed(txn, scan, key).await? {
             Some(row) if accept(&row) => {}
@@ -328,7 +329,7 @@ pub(super) fn release_if_unwanted(
     lock: RowLock,
     grant: Grant,
 ) {
-    if grant == Grant::New && !txn.locks_gaps() {
+    if grant == Grant::New && !locks_gaps(txn) {
         txn.unlock_row(index, key, lock);
     }
 }
@@ -342,7 +343,7 @@ pub(crate) async fn lock_absence(
     key: &[u8],
     (lock, grant): (RowLock, Grant),
 ) -> Result<()> {
-    let keep = if txn.locks_gaps() { paged!(txn, try_lock_absence(txn, tree, key))? } else { false };
+    let keep = if locks_gaps(txn) { paged!(txn, try_lock_absence(txn, tree, key))? } else { false };
     if grant == Grant::New && !keep {
         txn.unlock_row(table.clustered, key, lock);
     }

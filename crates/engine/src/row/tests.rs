@@ -6,6 +6,7 @@ mod admission;
 mod basics;
 mod build;
 mod crash;
+mod ends;
 mod history;
 mod ids;
 mod insert_run;

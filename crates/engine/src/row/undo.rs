@@ -137,6 +137,10 @@ fn take_back(kernel: &Kernel, id: TxnId, ptr: RollPtr, record: &UndoRecord<'_>) 
 impl Txn {
     /// Undoes what came after `savepoint`. Locks stay.
     pub async fn rollback_to(&mut self, savepoint: Savepoint) -> Result<()> {
+        if self.has_ended() {
+            debug_assert!(false, "a change that ends its transaction is not taken back");
+            return Ok(());
+        }
         let kernel = self.kernel.clone();
         if savepoint.0 != 0 {
             self.options.status.rows().partial_rollbacks.add(1);

@@ -25,6 +25,7 @@ use crate::row::{chain, insert, scan_locked, secondary, write};
 use crate::txn::Txn;
 use crate::txn::lock_calls::Grant;
 use crate::txn::spare::{give_buffer, take_buffer};
+use crate::txn::transaction::may_end;
 use crate::txn::trees::tree as tree_of;
 
 /// The caller's decision about a row.
@@ -44,6 +45,8 @@ pub struct UpdateDraft {
     /// The new row's chain, if it needs one.
     chain: PageNo,
     unique_checked: bool,
+    /// The transaction is to end with it.
+    ends: bool,
     /// The row is done; what is left are its entries, or the lock of its absence.
     outcome: Option<Updated>,
 }
@@ -55,6 +58,17 @@ enum Attempt {
     FetchOld(Vec<u8>),
     CheckUnique,
     WriteChain,
+}
+
+impl UpdateDraft {
+    /// A draft of all that its transaction will do, and that its caller will not take back: if it can be one
+    /// mini-transaction, that commits the transaction as well. The caller asks [`Txn::has_ended`], and calls
+    /// [`Txn::commit`] then, whatever has happened meanwhile.
+    pub fn that_ends(ends: bool) -> Self {
+        let mut draft = UpdateDraft::default();
+        draft.ends = ends;
+        draft
+    }
 }
 
 impl Drop for UpdateDraft {
@@ -263,7 +277,8 @@ fn try_update(
             }
             Some(row) => NewVersion::Row(Payload::of(row, draft.chain)),
         };
-        if write::try_replace_at(txn, tree, leaf, slot, key, version)? {
+        let ends = draft.ends && may_end(txn) && draft.entries.iter().flatten().next().is_none();
+        if write::try_replace_at(txn, tree, leaf, slot, key, (version, ends))? {
             if txn.order().notes_changes() {
                 let whole = chained || new.is_none() || draft.entries.iter().flatten().next().is_some();
                 let only = if whole { Some(false) } else { first.then_some(true) };

@@ -68,12 +68,12 @@ pub(super) fn count_records(txn: &mut Txn, count: u64) {
 }
 
 /// Runs an attempt's change: latches the lane's last page, opens the mini-transaction, appends the undo
-/// record and lets `change` do the leaf with the record's roll pointer. False: the lane had no room and
-/// has it now; come again.
+/// record and lets `change` do the leaf with the record's roll pointer; `ends` commits the transaction with
+/// it. False: the lane had no room and has it now; come again.
 fn apply(
     txn: &mut Txn,
     leaf: LeafWrite<'_>,
-    (kind, flags): (UndoKind<'_>, u8),
+    (kind, flags, ends): (UndoKind<'_>, u8, bool),
     tree: &Tree,
     key: &[u8],
     change: impl FnOnce(&mut Mtr<'_>, crate::btree::LeafEdit, RollPtr),
@@ -91,10 +91,14 @@ fn apply(
     let mut mtr = Mtr::begin(&kernel.storage);
     let edit = leaf.enter(&mut mtr);
     let tail = mtr.take(tail);
-    let ptr = hold.append(&mut mtr, tail, &record, None);
+    let end = ends.then(|| kernel.registry.reserve());
+    let ptr = hold.append(&mut mtr, tail, &record, end);
     change(&mut mtr, edit, ptr);
     Delivery::put(delivery, &mut mtr);
-    mtr.commit();
+    let lsn = mtr.commit();
+    if let Some(number) = end {
+        hold.note_end(number, lsn);
+    }
     txn.carried = None;
     count_records(txn, 1);
     Ok(true)
@@ -111,7 +115,7 @@ pub(crate) fn try_insert_row(txn: &mut Txn, tree: &Tree, key: &[u8], payload: Pa
                 check_writer(&txn.kernel, writer_of(found.value)?)?;
                 return Ok(Added::Exists);
             }
-            if try_replace_at(txn, tree, leaf, slot, key, NewVersion::Row(payload))? {
+            if try_replace_at(txn, tree, leaf, slot, key, (NewVersion::Row(payload), false))? {
                 return Ok(Added::Done);
             }
             continue;
@@ -136,7 +140,7 @@ pub(crate) fn try_insert_row(txn: &mut Txn, tree: &Tree, key: &[u8], payload: Pa
         let kind = UndoKind::Insert { new_chain: payload.chain() };
         let kernel = txn.kernel.clone();
         // No version is before it, so its roll pointer is 0 and no reader follows its undo.
-        if apply(txn, leaf, (kind, 0), tree, key, |mtr, edit, _| {
+        if apply(txn, leaf, (kind, 0, false), tree, key, |mtr, edit, _| {
             row.encode(&mut value);
             inherit_gap(&kernel, tree.index(), &gap, key);
             edit.insert(mtr, slot, key, &value, 0);
@@ -146,15 +150,15 @@ pub(crate) fn try_insert_row(txn: &mut Txn, tree: &Tree, key: &[u8], payload: Pa
     }
 }
 
-/// Gives the row at `slot` a new version; the row is locked by us. False: something had no room and has
-/// it now; come again.
+/// Gives the row at `slot` a new version, and commits with it if it `ends` the transaction; the row is locked
+/// by us. False: something had no room and has it now; come again.
 pub(crate) fn try_replace_at(
     txn: &mut Txn,
     tree: &Tree,
     leaf: LeafWrite<'_>,
     slot: usize,
     key: &[u8],
-    new: NewVersion<'_>,
+    (new, ends): (NewVersion<'_>, bool),
 ) -> Result<bool> {
     let found = leaf.record(slot);
     let old = RowValue::decode(found.value)?;
@@ -195,7 +199,7 @@ pub(crate) fn try_replace_at(
     }
     let old_flags = found.flags;
     let kind = UndoKind::Update { new_chain, old_flags, old_value: &old_value };
-    let done = apply(txn, leaf, (kind, record_flags), tree, key, |mtr, edit, ptr| {
+    let done = apply(txn, leaf, (kind, record_flags, ends), tree, key, |mtr, edit, ptr| {
         value[..6].copy_from_slice(&id.0.to_le_bytes()[..6]);
         value[6..12].copy_from_slice(&ptr.0.to_le_bytes()[..6]);
         edit.replace(mtr, slot, &value);
@@ -240,7 +244,7 @@ pub(crate) fn try_add_entry(txn: &mut Txn, tree: &Tree, key: &[u8], pk_len: usiz
             if txn.try_entry_lock(tree, key) == Grant::Conflict {
                 return Ok(Added::EntryTaken);
             }
-            if apply(txn, leaf, (UndoKind::EntryAdded, 0), tree, key, |mtr, edit, _| {
+            if apply(txn, leaf, (UndoKind::EntryAdded, 0, false), tree, key, |mtr, edit, _| {
                 edit.replace(mtr, slot, &value);
                 edit.set_flags(mtr, slot, flags & !DELETE_MARK);
             })? {
@@ -259,7 +263,7 @@ pub(crate) fn try_add_entry(txn: &mut Txn, tree: &Tree, key: &[u8], pk_len: usiz
             continue;
         }
         let kernel = txn.kernel.clone();
-        if apply(txn, leaf, (UndoKind::EntryAdded, 0), tree, key, |mtr, edit, _| {
+        if apply(txn, leaf, (UndoKind::EntryAdded, 0, false), tree, key, |mtr, edit, _| {
             inherit_gap(&kernel, tree.index(), &gap, key);
             edit.insert(mtr, slot, key, &value, 0);
         })? {
@@ -279,7 +283,7 @@ pub(crate) fn try_mark_entry(txn: &mut Txn, tree: &Tree, key: &[u8], pk_len: usi
         }
         let value = entry_value(txn.id, pk_len);
         writer(txn).add_flags(NEEDS_PURGE);
-        if apply(txn, leaf, (UndoKind::EntryMarked, 0), tree, key, |mtr, edit, _| {
+        if apply(txn, leaf, (UndoKind::EntryMarked, 0, false), tree, key, |mtr, edit, _| {
             edit.replace(mtr, slot, &value);
             edit.set_flags(mtr, slot, flags | DELETE_MARK);
         })? {

@@ -14,9 +14,10 @@ use parking_lot::Mutex;
 
 use crate::buffer::{Mtr, PageHandle, Storage};
 use crate::error::{Error, Result};
-use crate::ids::{IndexId, PageNo, RollPtr, TxnId};
+use crate::ids::{IndexId, Lsn, PageNo, RollPtr, TxnId};
 use crate::page::{HEADER_SIZE, PAGE_SIZE, PageKind, edit};
 
+use super::spare::{give_buffer, take_buffer};
 use super::undo_record::{
     INERT, NEEDS_PURGE, Place, RECORD_FLAGS_OFFSET, TXN_HEADER_BYTES, TXN_STATE_OFFSET, TxnHeader, TxnState,
     UNDONE, UndoKind, UndoRecord, encode_end, encode_header, encode_record, place, record_len, roll_ptr,
@@ -100,6 +101,17 @@ impl LaneState {
         }
     }
 
+    /// A transaction begins at the end of the lane, or at its front again if nobody wants what is there.
+    /// Where its first record goes.
+    fn begin(&mut self) -> Place {
+        if self.unpurged == 0 && self.first == self.last {
+            self.used = ITEMS_START;
+            self.inert = 0;
+            self.pass_to((self.first, ITEMS_START));
+        }
+        (self.last, self.used)
+    }
+
     /// Whether a purge round with this limit has something to do here, by all that is known.
     pub fn has_work(&self, limit: CommitNo) -> bool {
         self.first != self.purge_at.0
@@ -122,6 +134,8 @@ pub struct LaneHold {
     flags: u8,
     /// Nothing but additions so far, and none taken back.
     inert: bool,
+    /// Its end was written with its last record: under this number, up to there in the log.
+    ended: Option<(CommitNo, Lsn)>,
     buffer: Vec<u8>,
 }
 
@@ -142,23 +156,18 @@ impl Lane {
     }
 
     /// Gives the lane to a transaction. The caller got it from the free list, so nobody else writes to it.
-    pub fn hold(self: &std::sync::Arc<Self>) -> LaneHold {
-        let mut state = self.state.lock();
-        if state.unpurged == 0 && state.first == state.last {
-            state.used = ITEMS_START;
-            state.inert = 0;
-            let front = (state.first, ITEMS_START);
-            state.pass_to(front);
-        }
+    pub fn hold(self: std::sync::Arc<Self>) -> LaneHold {
+        let (last, used) = self.with_state(LaneState::begin);
         LaneHold {
-            lane: self.clone(),
-            last: state.last,
-            used: state.used,
+            lane: self,
+            last,
+            used,
             header: RollPtr(0),
             newest: RollPtr(0),
             flags: 0,
             inert: true,
-            buffer: Vec::with_capacity(256),
+            ended: None,
+            buffer: take_buffer(),
         }
     }
 }
@@ -175,6 +184,7 @@ impl LaneHold {
             newest,
             flags,
             inert: false,
+            ended: None,
             buffer: Vec::new(),
         }
     }
@@ -197,6 +207,16 @@ impl LaneHold {
     /// Whether the transaction has written anything here.
     pub fn has_header(&self) -> bool {
         self.header.0 != 0
+    }
+
+    /// The number and the LSN of its end, if that was written with its last record.
+    pub fn ended(&self) -> Option<(CommitNo, Lsn)> {
+        self.ended
+    }
+
+    /// The mini-transaction of [`LaneHold::append`] with an `end` is in the log.
+    pub fn note_end(&mut self, number: CommitNo, lsn: Lsn) {
+        self.ended = Some((number, lsn));
     }
 
     /// Adds a flag to be written when the transaction ends.
@@ -250,7 +270,8 @@ impl LaneHold {
     }
 
     /// Appends a record, and in front of a transaction's first one its header. `tail` is the latched last
-    /// page, and [`LaneHold::fits`] said yes. `end` marks the transaction as ended at once.
+    /// page, and [`LaneHold::fits`] said yes. `end` commits the transaction with this record, which is its
+    /// first: [`LaneHold::note_end`] follows the mini-transaction.
     pub fn append(
         &mut self,
         mtr: &mut Mtr<'_>,
@@ -260,9 +281,10 @@ impl LaneHold {
     ) -> RollPtr {
         debug_assert!(self.fits(record));
         let ptr = self.next_ptr();
+        debug_assert!(end.is_none() || !self.has_header());
         self.buffer.clear();
-        self.begin(record.txn_id, end);
         self.inert &= matches!(record.kind, UndoKind::Insert { .. } | UndoKind::EntryAdded);
+        self.begin(record.txn_id, end);
         encode_record(record, &mut self.buffer);
         self.write_buffer(mtr, tail);
         self.newest = ptr;
@@ -293,11 +315,11 @@ impl LaneHold {
     /// Puts the transaction's header into the buffer, if this is its first record.
     fn begin(&mut self, txn_id: TxnId, end: Option<CommitNo>) {
         if !self.has_header() {
-            let (state, commit_no) = match end {
-                Some(number) => (TxnState::Committed, number),
-                None => (TxnState::Active, CommitNo(0)),
+            let (state, commit_no, flags) = match end {
+                Some(number) => (TxnState::Committed, number, self.end_flags(TxnState::Committed)),
+                None => (TxnState::Active, CommitNo(0), self.flags),
             };
-            let header = TxnHeader { txn_id, state, commit_no, flags: self.flags };
+            let header = TxnHeader { txn_id, state, commit_no, flags };
             encode_header(&header, &mut self.buffer);
             self.header = roll_ptr(self.last, self.used);
         }
@@ -316,11 +338,16 @@ impl LaneHold {
         mtr.write(page, offset, &[flags]);
     }
 
-    /// Writes how the transaction ended. Its own mini-transaction; the LSN returned is the commit LSN.
-    pub fn end(&mut self, storage: &Storage, state: TxnState, number: CommitNo) -> Result<crate::ids::Lsn> {
-        let (page_no, offset) = place(self.header);
+    /// The header's flags of a transaction that ends like this.
+    fn end_flags(&mut self, state: TxnState) -> u8 {
         self.inert &= state == TxnState::Committed && self.flags & NEEDS_PURGE == 0;
-        let flags = if self.inert { self.flags | INERT } else { self.flags };
+        if self.inert { self.flags | INERT } else { self.flags }
+    }
+
+    /// Writes how the transaction ended. Its own mini-transaction; the LSN returned is the commit LSN.
+    pub fn end(&mut self, storage: &Storage, state: TxnState, number: CommitNo) -> Result<Lsn> {
+        let (page_no, offset) = place(self.header);
+        let flags = self.end_flags(state);
         let mut mtr = Mtr::begin(storage);
         let page = storage.pool.try_pin(page_no)?.write();
         let page = mtr.take(page);
@@ -338,6 +365,7 @@ impl LaneHold {
                 state.inert += u64::from(self.inert);
             }
         });
+        give_buffer(self.buffer);
         self.lane
     }
 

@@ -18,7 +18,7 @@ pub use crate::lock::{Grant, LockKind};
 
 use super::admitted::outside;
 use super::kernel::Kernel;
-use super::transaction::Txn;
+use super::transaction::{Txn, locks_gaps};
 
 /// The lock name of a gap: what is behind it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -290,7 +290,7 @@ impl Txn {
     /// The kernel and the transaction's locks. The kernel is lent, not cloned: its count of owners is one
     /// cache line for all workers.
     fn asking(&mut self) -> (&Kernel, &Arc<TxnLocks>) {
-        let skip_gaps = !self.locks_gaps();
+        let skip_gaps = !locks_gaps(self);
         (&self.kernel, self.locks.shared(&self.kernel, skip_gaps, self.id, self.records))
     }
 

@@ -130,14 +130,16 @@ impl Txn {
         }
     }
 
-    /// Whether a locking read must claim gaps.
-    pub(crate) fn locks_gaps(&self) -> bool {
-        self.options.isolation >= Isolation::RepeatableRead
-    }
-
     /// Where the transaction stands.
     pub fn savepoint(&self) -> Savepoint {
         Savepoint(self.records)
+    }
+
+    /// Whether its change has committed it ([`crate::UpdateDraft::that_ends`]). Its locks are held until
+    /// [`Txn::commit`], which cannot fail then.
+    #[inline]
+    pub fn has_ended(&self) -> bool {
+        self.hold.as_ref().is_some_and(|hold| hold.ended().is_some())
     }
 
     /// Commits: the commit record gets its LSN and locks are released. The client is answered after the
@@ -151,6 +153,7 @@ impl Txn {
     /// it.
     pub(crate) fn end(&mut self, state: TxnState) -> Result<Option<Lsn>> {
         turnstile_sys::trail!();
+        let state = if self.has_ended() { TxnState::Committed } else { state };
         if state == TxnState::Committed && self.order().must_follow() {
             return Err(Error::GroupRolledBack);
         }
@@ -185,6 +188,18 @@ impl Txn {
     }
 }
 
+/// Whether a locking read must claim gaps.
+pub(crate) fn locks_gaps(txn: &Txn) -> bool {
+    txn.options.isolation >= Isolation::RepeatableRead
+}
+
+/// Whether the change that is about to be written may end it: there is none before it, and nobody's commit
+/// comes before its own.
+#[inline]
+pub(crate) fn may_end(txn: &Txn) -> bool {
+    !txn.hold.as_ref().is_some_and(LaneHold::has_header) && !txn.locks.in_chain()
+}
+
 /// To those who look at sessions it is over.
 pub(super) fn tell_end(txn: &Txn) {
     txn.options.status.end_if_open();
@@ -197,6 +212,11 @@ impl Drop for Txn {
     fn drop(&mut self) {
         tell_end(self);
         match self.hold.take() {
+            Some(hold) if hold.ended().is_some() => {
+                // Its end is in the log; what is left writes nothing and cannot fail.
+                drop(self.kernel.end_writer(self.id, &mut Some(hold), TxnState::Committed));
+                self.locks.release_all(&self.kernel);
+            }
             Some(hold) if hold.has_header() => {
                 let locks = TxnLockState::taken_over(self.locks.take());
                 self.kernel.abandon(Box::new(Orphan { id: self.id, hold, locks }));
@@ -223,7 +243,9 @@ impl Kernel {
     ) -> Result<Option<Lsn>> {
         let Some(writer) = hold else { return Ok(None) };
         let (mut number, mut lsn) = (None, None);
-        if writer.has_header() {
+        if let Some((reserved, end)) = writer.ended() {
+            (number, lsn) = (Some(reserved), Some(end));
+        } else if writer.has_header() {
             let reserved = self.registry.reserve();
             let ended = with_pages_blocking(&self.storage, || writer.end(&self.storage, state, reserved));
             lsn = Some(ended.inspect_err(|_| self.registry.cancel(reserved))?);

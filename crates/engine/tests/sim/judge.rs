@@ -5,7 +5,7 @@ use std::ops::Bound;
 
 use turnstile_engine::ids::IndexId;
 use turnstile_engine::{
-    DICTIONARY_INDEX, Error, Isolation, LockWait, Read, ScanIndex, ScanSpec, TxnOptions, Updated, Visit,
+    DICTIONARY_INDEX, Error, Isolation, LockWait, Read, ScanIndex, ScanSpec, Txn, TxnOptions, Updated, Visit,
 };
 
 use crate::session::{Answer, Asked, Session, Statement, Work, at_once};
@@ -60,7 +60,29 @@ impl World {
         };
         self.sessions[at].work = Some(work);
         self.note(format!("s{at} done"));
-        judged.map_err(|what| format!("s{at} {:?}: {what}", brief(&statement.asked)))
+        judged.map_err(|what| format!("s{at} {:?}: {what}", brief(&statement.asked)))?;
+        match statement.asked {
+            Asked::Update { id, .. } | Asked::Delete { id, .. } if self.has_ended(at) => self.end(at, id),
+            _ => Ok(()),
+        }
+    }
+
+    fn has_ended(&self, at: usize) -> bool {
+        self.sessions[at].txn.as_ref().is_some_and(Txn::has_ended)
+    }
+
+    /// A change has committed its transaction. Now and then the client is gone before anybody is told.
+    fn end(&mut self, at: usize, id: u32) -> Verdict {
+        self.totals.ended += 1;
+        if !id.is_multiple_of(8) {
+            return self.commit(at);
+        }
+        self.note(format!("s{at} vanishes at its end"));
+        let Some(work) = std::mem::take(&mut self.sessions[at]).work else { return Ok(()) };
+        let newest = self.versions.last().expect("there is always a version");
+        let after = newest.with(&work.overlay);
+        self.versions.push(after);
+        Ok(())
     }
 
     /// A statement failed: what it did is taken back, as the layer above would.
@@ -97,7 +119,7 @@ impl World {
             (Asked::InsertRun { id, rows: new }, None) => {
                 rows.range(id..&(id + new.len() as u32)).next().is_some()
             }
-            (Asked::Insert { id, row } | Asked::Update { id, row }, Some(1)) => shares_b(&rows, *id, row),
+            (Asked::Insert { id, row } | Asked::Update { id, row, .. }, Some(1)) => shares_b(&rows, *id, row),
             _ => false,
         };
         if right { Ok(()) } else { Err(format!("{:?}: no duplicate in {nth:?}", brief(&statement.asked))) }
@@ -123,7 +145,7 @@ impl World {
                 let numbered = (*id..).zip(new);
                 work.overlay.extend(numbered.map(|(id, row)| ((table, id), Some(row.clone()))));
             }
-            (Asked::Update { id, row }, Answer::Updated(updated, old)) => {
+            (Asked::Update { id, row, .. }, Answer::Updated(updated, old)) => {
                 if rows.get(id) != old.as_ref() || (updated == Updated::Missing) != old.is_none() {
                     return Err(format!("{updated:?}, from another version than the newest"));
                 }
@@ -134,7 +156,7 @@ impl World {
                     work.overlay.insert((table, *id), Some(row.clone()));
                 }
             }
-            (Asked::Delete { id }, Answer::Deleted(deleted)) => {
+            (Asked::Delete { id, .. }, Answer::Deleted(deleted)) => {
                 if deleted != rows.contains_key(id) {
                     return Err(format!("deleted: {deleted}"));
                 }
@@ -390,7 +412,7 @@ fn brief(asked: &Asked) -> Asked {
     match asked {
         Asked::Insert { id, .. } => Asked::Insert { id: *id, row: none },
         Asked::InsertRun { id, rows } => Asked::InsertRun { id: *id, rows: vec![none; rows.len()] },
-        Asked::Update { id, .. } => Asked::Update { id: *id, row: none },
+        Asked::Update { id, .. } => Asked::Update { id: *id, row: none, ends: false },
         other => other.clone(),
     }
 }

@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use turnstile_engine::{
     Change, Error, Isolation, LockWait, Read, Result, RowLock, RowRun, Savepoint, ScanIndex, ScanSpec, Txn,
-    Updated, Visit,
+    UpdateDraft, Updated, Visit,
 };
 
 use crate::table::{Overlay, Row, Table, a_of, id_of};
@@ -41,12 +41,15 @@ pub enum Asked {
         id: u32,
         rows: Vec<Row>,
     },
+    /// `ends`: it may commit its transaction with the change.
     Update {
         id: u32,
         row: Row,
+        ends: bool,
     },
     Delete {
         id: u32,
+        ends: bool,
     },
     Read {
         id: u32,
@@ -186,6 +189,7 @@ async fn write_row(
     table: &Table,
     id: u32,
     row: Option<&Row>,
+    ends: bool,
 ) -> Result<(Updated, Option<Row>)> {
     let mut old_row = None;
     let mut change = |old: &[u8], new: &mut Vec<u8>| {
@@ -195,7 +199,11 @@ async fn write_row(
         new.extend_from_slice(row);
         Change::Replace
     };
-    let updated = txn.update(&table.def, &table.key(id), &mut change).await?;
+    let (key, mut draft) = (table.key(id), UpdateDraft::that_ends(ends));
+    let updated = match txn.update_now(&table.def, &key, &mut change, &mut draft)? {
+        Some(updated) => updated,
+        None => txn.update_waiting(&table.def, &key, &mut change, draft).await?,
+    };
     Ok((updated, old_row))
 }
 
@@ -258,7 +266,7 @@ async fn change_range(
             bytes[..8].copy_from_slice(&locked[..8]);
             Row::from(bytes)
         });
-        let (updated, old) = write_row(txn, table, id, version.as_ref()).await?;
+        let (updated, old) = write_row(txn, table, id, version.as_ref(), false).await?;
         let Some(old) = old.filter(|old| old[..] == locked[..]) else {
             return Err(Error::Stopped(format!("row {id}, locked, has become {updated:?}")));
         };
@@ -299,11 +307,13 @@ async fn answer(txn: &mut Txn, table: &Table, asked: &Asked, new: &[Option<Row>]
             }
             Answer::Inserted
         }
-        Asked::Update { id, row } => {
-            let (updated, old) = write_row(txn, table, *id, Some(row)).await?;
+        Asked::Update { id, row, ends } => {
+            let (updated, old) = write_row(txn, table, *id, Some(row), *ends).await?;
             Answer::Updated(updated, old)
         }
-        Asked::Delete { id } => Answer::Deleted(txn.delete(&table.def, &table.key(*id)).await?),
+        Asked::Delete { id, ends } => {
+            Answer::Deleted(write_row(txn, table, *id, None, *ends).await?.0 == Updated::Deleted)
+        }
         Asked::Read { id } => {
             let row = txn.get(&table.def, &table.key(*id), Read::Consistent).await?;
             Answer::Row(row.map(Row::from))

@@ -51,6 +51,8 @@ pub struct Totals {
     pub kills: u64,
     /// Rows that the redo cannot hold.
     pub giants: u64,
+    /// Transactions that their change committed.
+    pub ended: u64,
     pub redo_bytes: u64,
     /// Transactions that changed nothing.
     pub idle: u64,
@@ -72,6 +74,7 @@ impl Totals {
         self.losers += other.losers;
         self.kills += other.kills;
         self.giants += other.giants;
+        self.ended += other.ended;
         self.redo_bytes += other.redo_bytes;
         self.idle += other.idle;
         self.reworked += other.reworked;
@@ -90,7 +93,9 @@ impl Totals {
         ];
         assert!(
             counts.iter().all(|count| *count > 0)
-                && [self.losers, self.giants, self.idle, self.reworked].iter().all(|count| *count > 0),
+                && [self.losers, self.giants, self.ended, self.idle, self.reworked]
+                    .iter()
+                    .all(|count| *count > 0),
             "an idle simulation: {self:?}"
         );
     }
@@ -429,7 +434,11 @@ impl World {
             Action::RollBackTo => self.roll_back_to(at),
             step => {
                 let asked = self.draw(step);
-                let Some((asked, table)) = asked else { return Ok(()) };
+                let Some((mut asked, table)) = asked else { return Ok(()) };
+                if let Asked::Update { id, ends, .. } | Asked::Delete { id, ends } = &mut asked {
+                    // Half of those that could be alone in their transaction are.
+                    *ends = self.sessions[at].work.is_none() && id.is_multiple_of(2);
+                }
                 self.begin_statement(at, asked, &table);
                 self.poll(at)
             }
@@ -468,8 +477,8 @@ impl World {
                 let rows = (0..count).map(|_| self.draw_row()).collect();
                 Asked::InsertRun { id: if behind { next } else { id }, rows }
             }
-            Action::Update => Asked::Update { id, row: self.draw_row() },
-            Action::Delete => Asked::Delete { id },
+            Action::Update => Asked::Update { id, row: self.draw_row(), ends: false },
+            Action::Delete => Asked::Delete { id, ends: false },
             Action::Read => Asked::Read { id },
             Action::LockRead => {
                 let waits = [LockWait::Wait, LockWait::NoWait, LockWait::SkipLocked];
@@ -520,7 +529,7 @@ impl World {
         session.statement = Some(Statement::new(asked, table.number, savepoint, view, running));
     }
 
-    fn commit(&mut self, at: usize) -> Verdict {
+    pub fn commit(&mut self, at: usize) -> Verdict {
         let session = &mut self.sessions[at];
         let (Some(mut txn), Some(work)) = (session.txn.take(), session.work.take()) else { return Ok(()) };
         self.note(format!("s{at} commit {:?}", txn.id()));
@@ -688,7 +697,7 @@ fn show(asked: &Asked, table: u32) -> String {
     match asked {
         Asked::Insert { id, row } => format!("insert {id} of {} bytes into {table}", row.len()),
         Asked::InsertRun { id, rows } => format!("insert {} rows from {id} on into {table}", rows.len()),
-        Asked::Update { id, row } => format!("update {id} to {} bytes in {table}", row.len()),
+        Asked::Update { id, row, .. } => format!("update {id} to {} bytes in {table}", row.len()),
         other => format!("{other:?} in {table}"),
     }
 }

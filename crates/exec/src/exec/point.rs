@@ -16,6 +16,7 @@ use turnstile_plan::plan::key_ranges::ranges as key_ranges;
 use turnstile_plan::plan::point::{PointShape, conditions};
 use turnstile_plan::plan::query::{JoinStep, QueryPlan, SelectPlan, Source, TableSource};
 use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::key_codec::ShortKey;
 use turnstile_values::sink::ResultSink;
 use turnstile_values::value::Value;
 
@@ -29,7 +30,7 @@ pub(super) enum PointKey {
     /// It is not one whole key after all (a value that the column cannot hold): the general path.
     Many,
     /// The key, and which condition says no more than it.
-    One(Vec<u8>, Option<usize>),
+    One(ShortKey, Option<usize>),
 }
 
 /// The way of the row into the client's answer.
@@ -104,6 +105,6 @@ pub(super) fn point_key(exec: &Exec<'_>, shape: PointShape, source: &TableSource
     Ok(match ranges.into_iter().next() {
         None => PointKey::Nowhere,
         Some(range) if !range.point => PointKey::Many,
-        Some(range) => PointKey::One(range.lower.unwrap_or_default(), None),
+        Some(range) => PointKey::One(ShortKey::from_vec(range.lower.unwrap_or_default()), None),
     })
 }

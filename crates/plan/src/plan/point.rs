@@ -6,7 +6,7 @@ use super::change::ChangeTarget;
 use super::query::{Filter, JoinStep, Operand, SelectPlan, Source, TableSource};
 use turnstile_catalog::dictionary::Table;
 use turnstile_expr::expr::{CompareOp, EvalContext, Expr, NoRow};
-use turnstile_values::key_codec::KeyPart;
+use turnstile_values::key_codec::{KeyPart, ShortKey};
 use turnstile_values::types::ColumnType;
 use turnstile_values::value::Value;
 
@@ -88,16 +88,13 @@ impl PointShape {
     }
 
     /// The row's key, if it is one integer and the value it is compared with is one that the column can hold.
-    pub fn integer_key(&self, source: &TableSource, context: &EvalContext<'_>) -> Option<Vec<u8>> {
+    pub fn integer_key(&self, source: &TableSource, context: &EvalContext<'_>) -> Option<ShortKey> {
         if !self.integer_key {
             return None;
         }
         let part = source.table.key_parts[source.access.key?].first()?;
         let value = source.access.ranges.first()?.equal.first()?.expr.eval(&NoRow, context).ok()?;
-        let value = held(part, value)?;
-        let mut key = Vec::with_capacity(8);
-        part.append(&value, &mut key);
-        Some(key)
+        part.of_integer(&held(part, value)?)
     }
 
     /// The conditions that the row is still to be asked for, when the key is that of

@@ -68,6 +68,7 @@ impl Session {
             gave_up: false,
             parked: None,
             finishing: finish::Finish::default(),
+            info_buffer: String::new(),
             scan: Scan::default(),
             rights: KnownRights::default(),
             known: KnownThings::default(),

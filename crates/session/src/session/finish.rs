@@ -78,6 +78,12 @@ impl Finish {
         self.commits || self.rolls_back
     }
 
+    /// Whether [`Finish::check`] may refuse what a change did.
+    #[inline]
+    pub fn may_refuse(&self) -> bool {
+        self.rows.is_some()
+    }
+
     /// What a change did, if that is what it is to do.
     #[inline]
     pub fn check(&self, outcome: Outcome) -> SqlResult<Outcome> {

@@ -7,7 +7,7 @@ mod plan;
 
 use std::sync::Arc;
 
-use super::statement::{Outcome, selecting};
+use super::statement::{Info, Outcome, selecting};
 use super::{Prepared, Session, preparable};
 use crate::ast::{self, PrepareSource};
 use crate::error::{SqlError, SqlResult};
@@ -302,7 +302,7 @@ pub(super) async fn text_prepared(
             let statement = parse_one(session, &text)?;
             describe(session, &statement).await?;
             session.named.insert(name.to_lowercase().into(), Arc::new(statement));
-            Ok(Outcome { info: "Statement prepared".into(), ..Outcome::default() })
+            Ok(Outcome { info: Info::Text("Statement prepared".into()), ..Outcome::default() })
         }
         ast::Statement::Execute { name, variables } => {
             let found = session.named.get(&*name.to_lowercase()).cloned();

@@ -7,6 +7,7 @@
 //! 4. the client gets its terminator.
 
 mod evaluate;
+mod info;
 mod now;
 mod run;
 mod trace;
@@ -36,6 +37,7 @@ use crate::used_tables::{Used, of_statement};
 use crate::value::Value;
 use evaluate::evaluate_only;
 pub(super) use evaluate::{evaluate, evaluate_typed, selecting, with_eval};
+pub use info::Info;
 use now::{Attempt, begin_rows};
 pub(super) use run::change_settings;
 use run::run_plan;
@@ -52,7 +54,7 @@ pub struct Outcome {
     /// AUTO_INCREMENT value for the client.
     pub insert_id: u64,
     /// Text of the OK packet.
-    pub info: String,
+    pub info: Info,
     /// It shows the warnings of the statement before and has none of its own.
     pub shows_warnings: bool,
 }
@@ -131,7 +133,11 @@ pub(super) fn finish_result(session: &mut Session, outcome: &Outcome, out: &mut 
         out.end(warnings, status);
     } else {
         session.state.set_row_count(outcome.affected as i64);
-        out.ok(outcome.affected, outcome.insert_id, warnings, &outcome.info, status);
+        let mut buffer = std::mem::take(&mut session.info_buffer);
+        outcome.info.with_text(&mut buffer, |info| {
+            out.ok(outcome.affected, outcome.insert_id, warnings, info, status);
+        });
+        session.info_buffer = buffer;
     }
 }
 

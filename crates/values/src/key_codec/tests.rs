@@ -132,3 +132,21 @@ fn search_values() {
     assert_eq!(find(Value::text("2026-01-31"), &ColumnType::Date), SearchValue::Exact(day.clone()));
     assert_eq!(find(Value::text("2026-01-31 10:00:00"), &ColumnType::Date), SearchValue::After(day));
 }
+
+#[test]
+fn a_short_key_is_the_key() {
+    let mut random = Random(7);
+    for width in [IntWidth::Tiny, IntWidth::Small, IntWidth::Medium, IntWidth::Int, IntWidth::Big] {
+        for bits in 0..8 {
+            let (unsigned, descending, nullable) = (bits & 1 != 0, bits & 2 != 0, bits & 4 != 0);
+            let kind = ColumnType::Int { width, unsigned, display: None, zerofill: false };
+            let part = KeyPart { descending, ..KeyPart::whole(kind.clone(), nullable) };
+            for _ in 0..50 {
+                let (value, mut key) = (random.value(&kind), Vec::new());
+                assert!(part.append(&value, &mut key));
+                assert_eq!(part.of_integer(&value).unwrap()[..], key[..], "{kind:?} {value:?}");
+            }
+            assert_eq!(part.of_integer(&Value::Null), None);
+        }
+    }
+}

@@ -23,6 +23,7 @@ use turnstile_plan::plan::change::{ChangePlan, ChangeTarget};
 use turnstile_plan::plan::point::{PointShape, conditions};
 use turnstile_plan::plan::query::{JoinStep, Source, TableSource};
 use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::key_codec::ShortKey;
 
 /// The parts of a change of this kind; `None` if it is of another.
 fn target(plan: &ChangePlan) -> Option<(PointShape, &JoinStep, &TableSource, &ChangeTarget)> {
@@ -36,13 +37,18 @@ fn target(plan: &ChangePlan) -> Option<(PointShape, &JoinStep, &TableSource, &Ch
 #[derive(Default)]
 pub struct PointDraft {
     /// Its row's key: worked out once, since what it comes from may be different by now (a user variable).
-    key: Option<Vec<u8>>,
+    key: Option<ShortKey>,
     /// The row met the conditions.
     met: bool,
     update: UpdateDraft,
 }
 
 impl PointDraft {
+    /// A draft; `ends`: its change, if it comes to one, is to commit its transaction too.
+    pub fn that_ends(ends: bool) -> Self {
+        PointDraft { update: UpdateDraft::that_ends(ends), ..PointDraft::default() }
+    }
+
     /// Nothing has been worked out.
     pub fn is_empty(&self) -> bool {
         self.key.is_none()

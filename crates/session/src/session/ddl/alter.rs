@@ -11,7 +11,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 
 use super::super::Session;
-use super::super::statement::Outcome;
+use super::super::statement::{Info, Outcome};
 use super::alter_columns::ColumnPlan;
 use super::alteration::{Alteration, NO_TREE};
 use super::claim::{self, new_constraints, new_table};
@@ -81,7 +81,7 @@ pub(super) async fn alter_table(session: &mut Session, alter: &AlterTable) -> Sq
         return Ok(Outcome::default());
     }
     let info = format!("Records: {affected}  Duplicates: 0  Warnings: {}", session.state.warnings.count());
-    Ok(Outcome { affected, info, ..Outcome::default() })
+    Ok(Outcome { affected, info: Info::Text(info), ..Outcome::default() })
 }
 
 /// Columns whose histograms go: those that are dropped, changed or renamed, whatever becomes of them, those

@@ -49,8 +49,9 @@ fn begin_change(
     if open.read_only {
         return Attempt::Waits(None);
     }
-    let savepoint = open.txn.savepoint();
-    let mut draft = PointDraft::default();
+    let (savepoint, autocommit) = (open.txn.savepoint(), open.autocommit);
+    let ends = autocommit && !session.finishing.may_refuse() && transaction::commits_at_once(session);
+    let mut draft = PointDraft::that_ends(ends);
     match change_now(session, plan, change, update, params, &mut draft) {
         Ok(None) if draft.is_empty() => Attempt::Waits(None),
         Ok(None) => Attempt::Waits(Some(Box::new(draft))),
@@ -79,15 +80,18 @@ fn begin_select(
 /// Ends a statement that has not waited, as far as that needs no wait either.
 fn end_now(session: &mut Session, savepoint: Savepoint, result: SqlResult<Outcome>) -> Attempt {
     let autocommit = session.open.as_ref().is_some_and(|open| open.autocommit);
+    let has_ended = session.open.as_ref().is_some_and(|open| open.txn.has_ended());
     match result.and_then(|outcome| session.finishing.check(outcome)) {
         Ok(outcome) if !autocommit => {
             transaction::count_statement(session);
             Attempt::Done(outcome)
         }
-        Ok(outcome) if transaction::commits_at_once(session) => match transaction::commit_now(session) {
-            Ok(lsn) => Attempt::Committed(outcome, lsn),
-            Err(error) => Attempt::Failed(error),
-        },
+        Ok(outcome) if has_ended || transaction::commits_at_once(session) => {
+            match transaction::commit_now(session) {
+                Ok(lsn) => Attempt::Committed(outcome, lsn),
+                Err(error) => Attempt::Failed(error),
+            }
+        }
         result => Attempt::Ran(savepoint, result),
     }
 }

@@ -1,7 +1,7 @@
 //! A plan is run, and what it did becomes what the client is told.
 
 use super::super::time_limit::TimeLimit;
-use super::{Outcome, eval_settings};
+use super::{Info, Outcome, eval_settings};
 use crate::ast;
 use crate::error::{SqlError, SqlResult};
 use crate::exec::change::{Changed, PointDraft};
@@ -96,9 +96,9 @@ fn insert_outcome(plan: &InsertPlan, done: Changed, exec: &Exec<'_>) -> Outcome 
     let warnings = exec.session.warnings.count();
     let info = if several {
         let records = done.records.saturating_sub(done.left_out);
-        format!("Records: {records}  Duplicates: {}  Warnings: {warnings}", done.duplicates)
+        Info::Text(format!("Records: {records}  Duplicates: {}  Warnings: {warnings}", done.duplicates))
     } else {
-        String::new()
+        Info::default()
     };
     let came = done.records.saturating_sub(done.left_out + done.duplicates);
     plan.table.counters.rows.fetch_add(came, std::sync::atomic::Ordering::Relaxed);
@@ -119,22 +119,8 @@ pub(super) fn change_outcome(plan: &ChangePlan, done: Changed, update: bool, exe
     }
     let affected = if update && session.found_rows_flag() { done.matched } else { done.changed };
     let warnings = session.warnings.count();
-    let info = if update { info_of_update(done, u64::from(warnings)) } else { String::new() };
+    let (matched, changed) = (done.matched, done.changed);
+    let info = if update { Info::Update { matched, changed, warnings } } else { Info::default() };
     let insert_id = if update { session.told_id().unwrap_or(0) } else { 0 };
     Outcome { affected, changed: done.changed, insert_id, info, ..Outcome::default() }
-}
-
-/// The text that every UPDATE sends; put together by hand because a hot row's buyers wait for it.
-fn info_of_update(done: Changed, warnings: u64) -> String {
-    let mut info = String::with_capacity(48);
-    for (label, number) in
-        [("Rows matched: ", done.matched), ("  Changed: ", done.changed), ("  Warnings: ", warnings)]
-    {
-        info.push_str(label);
-        match u8::try_from(number) {
-            Ok(digit @ 0..=9) => info.push(char::from(b'0' + digit)),
-            _ => info.push_str(&number.to_string()),
-        }
-    }
-    info
 }
