@@ -5,9 +5,10 @@
 //! ```
 //!
 //! A lane is created when a transaction wants to write and no lane is free, and then lives for ever: there
-//! are as many as there ever were transactions writing at the same time. Free lanes lie in a shard for each
-//! thread, and are taken last in, first out: so a thread uses few, the same again and again, and the lines of
-//! a lane and of its last page stay with one processor. Who finds its shard empty takes another's lane.
+//! are as many as there ever were transactions writing at the same time, and one for each thread besides.
+//! Free lanes lie in a shard for each thread, and are taken last in, first out: so a thread uses few, the same
+//! again and again, and the lines of a lane and of its last page stay with one processor. Who finds its shard
+//! empty takes another's lane, but not its last one, or makes a new one.
 
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use parking_lot::{Mutex, RwLock};
 
 use crate::btree::damaged;
 use crate::buffer::{Mtr, Storage, with_pages_blocking};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::{IndexId, PageNo, RollPtr, TxnId};
 use crate::page::{HEADER_SIZE, PAGE_SIZE, PageKind, PageView, edit};
 use turnstile_sys::contention::thread_number;
@@ -51,12 +52,26 @@ struct FreeLanes {
 struct FreeShard(Mutex<Vec<Arc<Lane>>>);
 
 impl FreeLanes {
-    /// The thread's own lane, or another's. None: there was a moment for each shard at which it was empty.
+    /// The thread's own lane, or one that another has besides its last.
     #[inline]
     fn take(&self) -> Option<Arc<Lane>> {
         let own = thread_number() as usize % SHARDS;
         let mine = self.shards[own].0.lock().pop();
-        mine.or_else(|| (1..SHARDS).find_map(|step| self.shards[(own + step) % SHARDS].0.lock().pop()))
+        mine.or_else(|| self.take_of_others(own, 1))
+    }
+
+    /// A lane of a thread that has more than `left`.
+    #[cold]
+    fn take_of_others(&self, own: usize, left: usize) -> Option<Arc<Lane>> {
+        (1..SHARDS).find_map(|step| {
+            let mut lanes = self.shards[(own + step) % SHARDS].0.lock();
+            if lanes.len() > left { lanes.pop() } else { None }
+        })
+    }
+
+    /// Any lane, when there can be no new one.
+    fn take_last(&self) -> Option<Arc<Lane>> {
+        self.take_of_others(thread_number() as usize % SHARDS, 0)
     }
 
     #[inline]
@@ -141,9 +156,12 @@ impl Lanes {
 
     /// A lane for a transaction: a free one, or a new one. `Miss` and `DiskFull` change nothing.
     pub fn acquire(&self, storage: &Storage) -> Result<LaneHold> {
-        match self.take_free() {
-            Some(hold) => Ok(hold),
-            None => self.create(storage),
+        if let Some(hold) = self.take_free() {
+            return Ok(hold);
+        }
+        match self.create(storage) {
+            Err(Error::DiskFull) => self.free.take_last().map(Lane::hold).ok_or(Error::DiskFull),
+            outcome => outcome,
         }
     }
 

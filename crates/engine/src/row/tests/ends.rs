@@ -109,3 +109,32 @@ fn what_is_more_than_one_change_ends_by_itself() {
     block_on(txn.rollback()).unwrap();
     assert_eq!(get(&mut txn, &table, 1), Some(row(1, 1, "first")));
 }
+
+/// Two threads that write in turn, never at the same time, have a lane each and keep it.
+#[test]
+fn a_thread_keeps_its_lane() {
+    let (_disk, engine, table) = stage(45);
+    let lane_of = |txn: &Txn| txn.hold.as_ref().map(|hold| hold.lane().number);
+    let turn = std::sync::Mutex::new(());
+    let used = std::thread::scope(|scope| {
+        let write = |id: u32| {
+            let (engine, table, turn) = (&engine, &table, &turn);
+            scope.spawn(move || {
+                let mut used = std::collections::BTreeSet::new();
+                for _ in 0..50 {
+                    let _one = turn.lock().unwrap();
+                    let mut txn = begin(engine);
+                    change(&mut txn, table, id, &row(id, id, "new"));
+                    used.extend(lane_of(&txn));
+                    txn.commit().unwrap();
+                    std::thread::yield_now();
+                }
+                used
+            })
+        };
+        let both = [write(0), write(1)];
+        both.map(|thread| thread.join().unwrap())
+    });
+    assert!(used.iter().all(|lanes| lanes.len() == 1), "{used:?}");
+    assert!(used[0].is_disjoint(&used[1]), "{used:?}");
+}
