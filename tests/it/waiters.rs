@@ -24,6 +24,7 @@ fn four_thousand_waiters_hold_no_thread() {
     holder.query("SELECT * FROM shop.stock WHERE id = 1 FOR UPDATE").unwrap();
     let mut statement = vec![3];
     statement.extend_from_slice(b"UPDATE shop.stock SET left_over = left_over - 1 WHERE id = 1");
+    let before = thread_count(server.id()).unwrap();
     let mut waiters = Vec::new();
     for _ in 0..WAITERS {
         let mut socket = connect(&target).into_socket();
@@ -40,7 +41,7 @@ fn four_thousand_waiters_hold_no_thread() {
         assert!(Instant::now() < deadline, "not all sessions came to wait: {answer:?}");
     }
     let threads = thread_count(server.id()).unwrap();
-    assert!(threads < 16, "{threads} threads with {WAITERS} waiters");
+    assert!(threads <= before + 2, "{before} threads, {threads} with {WAITERS} waiters");
     let mut slowest = Duration::ZERO;
     for _ in 0..200 {
         let begin = Instant::now();
