@@ -16,6 +16,7 @@
 //! Reading one column costs no more than finding its place; integers and dates allocate nothing.
 
 mod fixed;
+mod integer;
 
 use std::fmt;
 use std::sync::Arc;
@@ -26,6 +27,7 @@ use turnstile_values::types::ColumnType;
 use turnstile_values::value::Value;
 
 use fixed::{read_fixed, write_fixed};
+pub use integer::IntegerPlace;
 
 const VERSION: u8 = 1;
 

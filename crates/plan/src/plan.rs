@@ -45,6 +45,7 @@ mod grouping;
 mod hints;
 mod inner;
 mod insert_select;
+pub mod integer_change;
 pub mod json_table;
 mod kept;
 pub mod key_ranges;

@@ -7,7 +7,7 @@ use turnstile_values::stored_width::{read_decimal, write_decimal};
 use turnstile_values::types::ColumnType;
 use turnstile_values::value::{EnumValue, Value};
 
-fn write_low(bits: u64, out: &mut [u8]) {
+pub(super) fn write_low(bits: u64, out: &mut [u8]) {
     let bytes = bits.to_le_bytes();
     let width = out.len();
     out.copy_from_slice(&bytes[..width]);
@@ -39,7 +39,7 @@ fn read_low(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(word)
 }
 
-fn read_signed(bytes: &[u8]) -> i64 {
+pub(super) fn read_signed(bytes: &[u8]) -> i64 {
     let shift = 64 - bytes.len() as u32 * 8;
     (read_low(bytes) << shift) as i64 >> shift
 }

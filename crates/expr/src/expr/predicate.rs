@@ -175,7 +175,7 @@ pub(super) fn compare_op(
 
 impl CompareOp {
     /// Whether it holds between two values of this order.
-    pub(super) fn holds(self, order: Ordering) -> bool {
+    pub fn holds(self, order: Ordering) -> bool {
         match self {
             CompareOp::Equal | CompareOp::NullSafeEqual => order.is_eq(),
             CompareOp::NotEqual => order.is_ne(),

@@ -20,6 +20,7 @@ use turnstile_values::types::ColumnType;
 
 use super::block::{Block, PlanContext};
 use super::foreign_key::{self, ForeignPlan};
+use super::integer_change::IntegerChange;
 use super::point::PointShape;
 use super::query::{JoinStep, OrderKey, QueryPlan, SelectPlan, Subquery, each_table};
 use super::scope::ScopeTable;
@@ -94,6 +95,8 @@ pub struct ChangePlan {
     pub ignore: bool,
     /// It changes one row, found by its whole primary key.
     pub point: Option<PointShape>,
+    /// Its steps, if what it does to that row is to add to an integer or subtract from it.
+    pub integer: Option<IntegerChange>,
     /// One of its targets has a [`ForeignPlan`].
     pub has_foreign: bool,
     /// Some table that is changed is read whole, and MySQL would not call that a range.
@@ -114,6 +117,7 @@ impl ChangePlan {
         }
         let has_foreign = targets.iter().any(|target| target.foreign.is_some());
         let point = if has_foreign { None } else { PointShape::of(&select, &targets) };
+        let integer = point.and_then(|_| IntegerChange::of(select.steps.first()?, targets.first()?));
         let is_target = |step: &&JoinStep| targets.iter().any(|target| target.base == step.base);
         let never = select.preconditions.iter().any(|one| functions::is_never(&one.expr));
         let unbounded = |step: &JoinStep| {
@@ -121,7 +125,7 @@ impl ChangePlan {
             reads && !safe::makes_range(step) && !safe::is_found_by_query(&select, step)
         };
         let reads_whole = !never && select.steps.iter().filter(is_target).any(unbounded);
-        ChangePlan { select, targets, ignore, point, has_foreign, reads_whole }
+        ChangePlan { select, targets, ignore, point, integer, has_foreign, reads_whole }
     }
 
     /// Whether its rows are found by keys, or counted by a LIMIT: what `sql_safe_updates` asks for.

@@ -31,6 +31,7 @@ mod foreign_keys;
 mod full_disk;
 mod histograms;
 mod hostile;
+mod integer_changes;
 mod large_documents;
 mod large_values;
 mod letting_go;

@@ -20,6 +20,7 @@ use turnstile_catalog::dictionary::check::is_broken_check;
 use turnstile_catalog::row_codec::RowView;
 use turnstile_expr::expr::WarningLevel;
 use turnstile_plan::plan::change::{ChangePlan, ChangeTarget};
+use turnstile_plan::plan::integer_change::{IntegerChange, IntegerOutcome};
 use turnstile_plan::plan::point::{PointShape, conditions};
 use turnstile_plan::plan::query::{JoinStep, Source, TableSource};
 use turnstile_values::error::{SqlError, SqlResult};
@@ -60,6 +61,8 @@ struct Decision<'d> {
     step: &'d JoinStep,
     target: &'d ChangeTarget,
     storing: Storing<'d>,
+    /// The change as steps over the row's bytes.
+    integer: Option<&'d IntegerChange>,
     /// IGNORE
     ignore: bool,
     /// Which condition is met by the row's key.
@@ -77,6 +80,14 @@ impl Decision<'_> {
     }
 
     fn change(&mut self, old: &[u8], new: &mut Vec<u8>) -> SqlResult<Change> {
+        if let Some(outcome) = self.integer.and_then(|steps| steps.run(old, new, self.storing.eval)) {
+            self.met = outcome != IntegerOutcome::Refused;
+            return Ok(match outcome {
+                IntegerOutcome::Refused => Change::Refuse,
+                IntegerOutcome::Kept => Change::Keep,
+                IntegerOutcome::Replaced => Change::Replace,
+            });
+        }
         let Decision { step, target, storing, implied, .. } = *self;
         let table = &target.table;
         let view = RowView::new(&table.layout, old).map_err(|_| SqlError::crashed_table(table.name()))?;
@@ -174,11 +185,12 @@ fn count_read(exec: &Exec<'_>, updated: Updated) {
 
 fn decision<'e: 'd, 'd>(
     exec: &Exec<'e>,
-    plan: &ChangePlan,
+    plan: &'d ChangePlan,
     step: &'d JoinStep,
     target: &'d ChangeTarget,
     implied: Option<usize>,
 ) -> Decision<'d> {
     let storing = Storing { eval: exec.eval, strict: apply::is_strict(exec) && !plan.ignore, row: 1 };
-    Decision { step, target, storing, ignore: plan.ignore, implied, met: false, failed: None }
+    let integer = plan.integer.as_ref();
+    Decision { step, target, storing, integer, ignore: plan.ignore, implied, met: false, failed: None }
 }
