@@ -77,6 +77,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         &[
             "address connections guesses metrics patience switches",
             "account response",
+            "host",
             "logins page request visitor",
             "guard samples",
             "sampler",
@@ -88,7 +89,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "server",
         &[
-            "deadline log options peer signals tls",
+            "deadline log options peer signals tls visits",
             "hosts identity janitor password_key stream",
             "cursor shared sink",
             "auth",

@@ -4,9 +4,9 @@
 
 use std::net::IpAddr;
 
-use turnstile_session::accounts::{AccountId, AccountName};
-use turnstile_session::database::Database;
-use turnstile_session::error::SqlError;
+use turnstile_catalog::accounts::{AccountId, AccountName};
+use turnstile_observe::status::Observed;
+use turnstile_values::error::SqlError;
 
 use crate::metrics::number;
 
@@ -28,7 +28,7 @@ pub struct Owner {
 /// # Errors
 /// Those of the SQL port: 1045 for a wrong name or password, 3118 locked, 1820 or 1862 expired, 3159 where
 /// all must be secure.
-pub fn prove(db: &Database, peer: IpAddr, user: &str, password: &str) -> Result<Owner, SqlError> {
+pub fn prove(db: &Observed, peer: IpAddr, user: &str, password: &str) -> Result<Owner, SqlError> {
     let (accounts, peer) = (db.accounts(), peer.to_canonical());
     let host = peer.to_string();
     if number(&db.globals().named("require_secure_transport")) != Some(0.0) {
@@ -61,7 +61,7 @@ pub fn prove(db: &Database, peer: IpAddr, user: &str, password: &str) -> Result<
 }
 
 /// Whether the account is still there and open to its owner.
-pub fn is_still(db: &Database, owner: &Owner) -> bool {
+pub fn is_still(db: &Observed, owner: &Owner) -> bool {
     let now = db.accounts().find(&owner.account);
     now.is_some_and(|now| now.id == owner.id && !now.locked && !now.expired)
 }

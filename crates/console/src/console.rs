@@ -10,10 +10,11 @@ use std::thread::{self, JoinHandle, Scope};
 use std::time::Duration;
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
-use turnstile_session::database::Database;
+use turnstile_observe::status::Observed;
 
 use crate::address::Settings;
 use crate::connections::Place;
+use crate::host::Host;
 use crate::request::{self, Method, Request};
 use crate::response::{Response, begin_stream, close_gently, send_event, status};
 use crate::routes::{self, Answer};
@@ -38,13 +39,13 @@ impl Console {
     ///
     /// # Errors
     /// When its address cannot be bound, or its thread not be made.
-    pub fn start(database: Arc<Database>, settings: Settings) -> io::Result<Console> {
+    pub fn start(database: Arc<Observed>, host: Arc<dyn Host>, settings: Settings) -> io::Result<Console> {
         let address = &settings.address;
         let listener = TcpListener::bind((address.host.as_str(), address.port))?;
         listener.set_nonblocking(true)?;
         let stopping = Arc::new(AtomicBool::new(false));
         let wake_fd = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
-        let site = Site::new(database, settings);
+        let site = Site::new(database, host, settings);
         let (theirs, stop, wake) = (site.clone(), stopping.clone(), wake_fd.clone());
         let accepts = move || {
             thread::scope(|scope| {
@@ -58,7 +59,7 @@ impl Console {
                 }
             });
         };
-        let samples = site.sampler.start(site.database.clone(), STACK_BYTES)?;
+        let samples = site.sampler.start(site.database.clone(), site.host.clone(), STACK_BYTES)?;
         match thread::Builder::new().name("console".into()).spawn(accepts) {
             Ok(thread) => Ok(Console { site, stopping, wake_fd, threads: [thread, samples] }),
             Err(error) => {

@@ -7,6 +7,7 @@ mod connections;
 pub mod console;
 mod guard;
 mod guesses;
+mod host;
 mod logins;
 mod metrics;
 mod page;
@@ -20,5 +21,7 @@ mod site;
 mod switches;
 mod visitor;
 
+pub use account::Owner;
 pub use address::Settings;
 pub use console::Console;
+pub use host::{Host, Visit};

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use turnstile_session::database::Database;
+use turnstile_observe::status::Observed;
 
 use crate::account::{Owner, is_still};
 
@@ -64,7 +64,7 @@ impl Logins {
 
     /// Who a token stands for, if it still does: the login has not expired, and its account is still there
     /// and open.
-    pub fn find(&self, cookie: &str, db: &Database, now: Instant) -> Option<Login> {
+    pub fn find(&self, cookie: &str, db: &Observed, now: Instant) -> Option<Login> {
         let mut logins = self.0.lock();
         let login = logins.get_mut(cookie)?;
         if login.is_over(now) || !is_still(db, &login.owner) {
@@ -86,15 +86,18 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
     use std::sync::Arc;
 
+    use turnstile_catalog::catalog::Catalog;
+    use turnstile_catalog::variables::Globals;
     use turnstile_engine::{Config, Engine};
     use turnstile_sys::block_on::block_on;
 
     use super::*;
     use crate::account::prove;
 
-    fn house() -> (Arc<Database>, Owner) {
+    fn house() -> (Arc<Observed>, Owner) {
         let engine = Engine::open_memory(Config::default()).unwrap();
-        let db = block_on(Database::open(engine)).unwrap();
+        let catalog = block_on(Catalog::open(engine, Globals::default())).unwrap();
+        let db = Observed::new(catalog).unwrap();
         let owner = prove(&db, [127, 0, 0, 1].into(), "root", "").unwrap();
         (db, owner)
     }

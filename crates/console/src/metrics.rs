@@ -13,12 +13,12 @@
 
 use std::collections::BTreeMap;
 
+use turnstile_catalog::variables::{Kind as VariableKind, VARIABLES, find};
+use turnstile_catalog::version::VERSION;
 use turnstile_observe::picture::hot_rows::{HotRow, hot_rows};
-use turnstile_session::database::Database;
-use turnstile_session::status;
-use turnstile_session::value::Value;
-use turnstile_session::variables::{Kind as VariableKind, VARIABLES, find};
-use turnstile_session::version::VERSION;
+use turnstile_observe::status;
+use turnstile_observe::status::Observed;
+use turnstile_values::value::Value;
 
 use open_metrics::{Exposition, Kind};
 
@@ -54,7 +54,7 @@ pub const VARIABLES_TOLD: &[&str] = &[
 ];
 
 /// The whole text; `(clients, watching)` of the console; with hot rows, if who asks may know of them.
-pub fn text(db: &Database, (clients, watching): (usize, usize), with_hot_rows: bool) -> String {
+pub fn text(db: &Observed, (clients, watching): (usize, usize), with_hot_rows: bool) -> String {
     let mut out = Exposition::default();
     out.family("mysql_up", Kind::Gauge, "The server answers.").sample(&[], 1);
     let version = [("version", VERSION), ("version_comment", "Turnstile")];
@@ -123,9 +123,9 @@ fn family_of(name: &str) -> Option<(String, Kind, &'static str, &'static str, St
 }
 
 /// SHOW GLOBAL STATUS.
-fn of_status(db: &Database, out: &mut Exposition) {
+fn of_status(db: &Observed, out: &mut Exposition) {
     let mut families: BTreeMap<String, Family> = BTreeMap::new();
-    for (name, value) in status::list(db.observed(), None) {
+    for (name, value) in status::list(db, None) {
         let Some((family, kind, label, help, of)) = family_of(name) else { continue };
         let family =
             families.entry(family).or_insert_with(|| Family { kind, label, help, samples: Vec::new() });
@@ -150,7 +150,7 @@ pub fn number(value: &Value) -> Option<f64> {
     }
 }
 
-fn of_variables(db: &Database, out: &mut Exposition) {
+fn of_variables(db: &Observed, out: &mut Exposition) {
     for name in VARIABLES_TOLD {
         let Some(value) = number(&db.globals().named(name)) else { continue };
         out.family(&format!("mysql_global_variables_{name}"), Kind::Gauge, "As in SHOW GLOBAL VARIABLES.");
@@ -166,7 +166,7 @@ fn of_variables(db: &Database, out: &mut Exposition) {
     }
 }
 
-fn of_engine(db: &Database, out: &mut Exposition) {
+fn of_engine(db: &Observed, out: &mut Exposition) {
     let engine = db.engine();
     let gauges = [
         (

@@ -6,8 +6,8 @@ use std::time::Instant;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value as Json, json};
-use turnstile_session::accounts::hash::equal;
-use turnstile_session::version::VERSION;
+use turnstile_catalog::accounts::hash::equal;
+use turnstile_catalog::version::VERSION;
 
 use crate::account::Owner;
 use crate::guard;
@@ -152,7 +152,7 @@ fn turn_switch(site: &Site, request: &Request) -> Result<Response, Response> {
     let statement = statement.and_then(|(name, value)| switches::statement(name, value));
     let statement =
         statement.ok_or_else(|| Response::because(status::BAD_REQUEST, "no such switch, or value"))?;
-    let mut visitor = Visitor::enter(&site.database, &login.owner).map_err(|error| refused(&error))?;
+    let mut visitor = Visitor::enter(&*site.host, &login.owner).map_err(|error| refused(&error))?;
     visitor.rows(&statement).map_err(|error| refused(&error))?;
     Ok(Response::new(status::OK, kind::JSON, "{}"))
 }
@@ -194,7 +194,7 @@ fn named(site: &Site, request: &Request, peer: IpAddr) -> Result<Owner, Response
 
 /// Whether an account may know of hot rows: the table of them says.
 fn may_watch(site: &Site, owner: &Owner) -> Result<bool, Response> {
-    let mut visitor = Visitor::enter(&site.database, owner).map_err(|error| refused(&error))?;
+    let mut visitor = Visitor::enter(&*site.host, owner).map_err(|error| refused(&error))?;
     Ok(visitor.rows("SELECT WAITING FROM information_schema.TURNSTILE_HOT_ROWS LIMIT 1").is_ok())
 }
 

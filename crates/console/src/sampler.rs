@@ -10,9 +10,10 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex};
 use serde_json::{Map, Value as Json};
 use turnstile_engine::interrupt::Interrupt;
-use turnstile_session::database::Database;
+use turnstile_observe::status::Observed;
 
 use crate::account::Owner;
+use crate::host::Host;
 use crate::samples;
 use crate::visitor::{Visitor, in_words};
 
@@ -55,12 +56,13 @@ impl Sampler {
     /// When there is none.
     pub fn start(
         self: &Arc<Self>,
-        database: Arc<Database>,
+        database: Arc<Observed>,
+        host: Arc<dyn Host>,
         stack_bytes: usize,
     ) -> io::Result<JoinHandle<()>> {
         let sampler = self.clone();
         let builder = thread::Builder::new().name("console-sampler".into()).stack_size(stack_bytes);
-        builder.spawn(move || sampler.live(&database))
+        builder.spawn(move || sampler.live(&database, &*host))
     }
 
     /// Begins to watch.
@@ -80,7 +82,7 @@ impl Sampler {
         self.changed.notify_all();
     }
 
-    fn live(&self, database: &Arc<Database>) {
+    fn live(&self, database: &Observed, host: &dyn Host) {
         let mut visitors: HashMap<Owner, Visitor> = HashMap::new();
         while let Some(audiences) = self.audiences() {
             let next = Instant::now() + PERIOD;
@@ -92,7 +94,7 @@ impl Sampler {
             let open = samples::open(database);
             let told = |audience: Audience| {
                 let sample = match &audience {
-                    Some(owner) => self.for_account(database, owner, &mut visitors, open.clone()),
+                    Some(owner) => self.for_account(host, owner, &mut visitors, open.clone()),
                     None => open.clone(),
                 };
                 (audience, Arc::from(Json::Object(sample).to_string()))
@@ -132,14 +134,14 @@ impl Sampler {
     /// A sample with what an account may see.
     fn for_account(
         &self,
-        database: &Arc<Database>,
+        host: &dyn Host,
         owner: &Owner,
         visitors: &mut HashMap<Owner, Visitor>,
         mut sample: Map<String, Json>,
     ) -> Map<String, Json> {
         let visitor = match visitors.get_mut(owner) {
             Some(visitor) => visitor,
-            None => match Visitor::enter(database, owner) {
+            None => match Visitor::enter(host, owner) {
                 Ok(visitor) => visitors.entry(owner.clone()).or_insert(visitor),
                 Err(error) => {
                     sample.insert("error".into(), in_words(&error).into());

@@ -3,8 +3,8 @@
 
 use serde_json::{Map, Value as Json, json};
 use turnstile_observe::picture::hot_rows::hot_rows;
-use turnstile_session::database::Database;
-use turnstile_session::status;
+use turnstile_observe::status;
+use turnstile_observe::status::Observed;
 
 use crate::metrics::{HotIndex, hot_indexes, number};
 use crate::switches;
@@ -66,8 +66,8 @@ const STATEMENTS: &[(&str, &str)] = &[
 ];
 
 /// What everybody sees who sees `/metrics`.
-pub fn open(db: &Database) -> Map<String, Json> {
-    let told = status::list(db.observed(), None);
+pub fn open(db: &Observed) -> Map<String, Json> {
+    let told = status::list(db, None);
     let told = told.into_iter().filter(|(name, _)| STATUSES.contains(name));
     let statuses: Map<String, Json> = told.map(|(name, value)| (name.to_string(), value.into())).collect();
     let rows = hot_rows(db);

@@ -4,13 +4,14 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
-use turnstile_session::database::Database;
-use turnstile_session::error::SqlError;
+use turnstile_observe::status::Observed;
+use turnstile_values::error::SqlError;
 
 use crate::account::{Owner, prove};
 use crate::address::Settings;
 use crate::connections::Connections;
 use crate::guesses::Guesses;
+use crate::host::Host;
 use crate::logins::{Login, Logins};
 use crate::request::Request;
 use crate::response::{Response, status};
@@ -23,7 +24,9 @@ const USER_BYTES_MAX: usize = 128;
 /// What all requests share.
 pub struct Site {
     /// The server that is shown.
-    pub database: Arc<Database>,
+    pub database: Arc<Observed>,
+    /// Who runs statements for visitors.
+    pub host: Arc<dyn Host>,
     /// Where the console listens, and its names.
     pub settings: Settings,
     /// Who is connected.
@@ -37,9 +40,10 @@ pub struct Site {
 
 impl Site {
     /// A site for nobody yet.
-    pub fn new(database: Arc<Database>, settings: Settings) -> Arc<Site> {
+    pub fn new(database: Arc<Observed>, host: Arc<dyn Host>, settings: Settings) -> Arc<Site> {
         Arc::new(Site {
             database,
+            host,
             settings,
             connections: Arc::default(),
             sampler: Arc::default(),

@@ -2,8 +2,8 @@
 //! is asked where SET GLOBAL asks it.
 
 use serde_json::{Value as Json, json};
-use turnstile_session::database::Database;
-use turnstile_session::variables::{Definition, Kind, VARIABLES, find};
+use turnstile_catalog::variables::{Definition, Kind, VARIABLES, find};
+use turnstile_observe::status::Observed;
 
 /// The switches of experiments, and what goes with them.
 pub const SWITCHES: &[&str] = &[
@@ -45,7 +45,7 @@ fn choices(definition: &Definition) -> &'static [&'static str] {
 }
 
 /// All of them: name, value, default, the words that each may have, and whether it may be turned here.
-pub fn told(db: &Database) -> Vec<Json> {
+pub fn told(db: &Observed) -> Vec<Json> {
     let in_words = |name: &&str| {
         let at = find(name)?;
         let definition = &VARIABLES[at];

@@ -5,46 +5,27 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
 use turnstile_engine::interrupt::Interrupt;
-use turnstile_session::database::Database;
-use turnstile_session::error::{SqlError, SqlResult};
-use turnstile_session::session::{Session, SessionInit};
-use turnstile_session::sink::{ColumnMeta, ResultSink};
-use turnstile_session::value::{Value, to_text};
-use turnstile_sys::block_on::block_on;
+use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::sink::{ColumnMeta, ResultSink};
+use turnstile_values::value::{Value, to_text};
 
 use crate::account::Owner;
+use crate::host::{Host, Visit};
 
 /// Rows of an answer that are taken; a statement that makes more fails.
 const ROWS_MAX: usize = 1000;
 /// Run first in each session: no statement of the console lasts longer.
 const PATIENCE: &str = "SET SESSION max_execution_time = 2000";
-/// utf8mb4_0900_ai_ci.
-const COLLATION: u16 = 255;
-
 /// The session.
-pub struct Visitor(Session);
+pub struct Visitor(Box<dyn Visit>);
 
 impl Visitor {
     /// Begins it.
     ///
     /// # Errors
     /// 1226 and 1203 where the account has as many sessions as it may.
-    pub fn enter(db: &Arc<Database>, owner: &Owner) -> SqlResult<Visitor> {
-        let init = SessionInit {
-            connection_id: db.registry().next_id(),
-            user: owner.user.clone(),
-            host: owner.peer.to_string(),
-            account: owner.account.clone(),
-            database: None,
-            collation: COLLATION,
-            found_rows: false,
-            multi_statements: false,
-        };
-        let mut visitor = Visitor(Session::new(db.clone(), init)?);
-        let own = visitor.0.own_connections_max();
-        if own > 0 && visitor.0.sessions_of_account() > own {
-            return Err(SqlError::user_limit_reached(&owner.user, "max_user_connections", own));
-        }
+    pub fn enter(host: &dyn Host, owner: &Owner) -> SqlResult<Visitor> {
+        let mut visitor = Visitor(host.enter(owner)?);
         visitor.rows(PATIENCE)?;
         Ok(visitor)
     }
@@ -55,26 +36,18 @@ impl Visitor {
     /// The statement's.
     pub fn rows(&mut self, text: &str) -> SqlResult<Vec<Json>> {
         let mut kept = Kept::default();
-        block_on(self.0.query(text.as_bytes(), &mut kept))?;
+        self.0.run(text, &mut kept)?;
         Ok(kept.rows)
     }
-}
 
-impl Visitor {
     /// Ends what the session runs, from another thread.
     pub fn interrupt(&self) -> Arc<Interrupt> {
-        self.0.interrupt().clone()
+        self.0.interrupt()
     }
 
     /// Somebody has ended the session.
     pub fn is_killed(&self) -> bool {
         self.0.is_killed()
-    }
-}
-
-impl Drop for Visitor {
-    fn drop(&mut self) {
-        block_on(self.0.finish());
     }
 }
 

@@ -20,3 +20,4 @@ mod signals;
 mod sink;
 pub mod stream;
 mod tls;
+pub mod visits;

@@ -21,6 +21,7 @@ use crate::hosts::ThreadHandling;
 use crate::password_key::PasswordKey;
 use crate::server::{Keys, Options, Server};
 use crate::signals::{Asked, Signals};
+use crate::visits::Visits;
 use crate::{identity, log, options, signals, tls};
 
 /// Why the server did not start or did not end well, for the log.
@@ -172,8 +173,9 @@ fn open_console(database: &Arc<Database>, settings: Settings) -> Result<Console,
             "the console at {address} speaks HTTP: passwords and what it shows can be read on the way. Put a proxy with TLS before it"
         ));
     }
-    let console =
-        Console::start(database.clone(), settings).map_err(|error| format!("{address}: {error}"))?;
+    let host = Arc::new(Visits(database.clone()));
+    let console = Console::start(database.observed().clone(), host, settings)
+        .map_err(|error| format!("{address}: {error}"))?;
     log::note(&format!("console at {address}"));
     Ok(console)
 }

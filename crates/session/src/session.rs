@@ -58,6 +58,7 @@ use std::sync::Arc;
 use turnstile_engine::Parked;
 use turnstile_engine::ids::IndexId;
 use turnstile_engine::interrupt::Interrupt;
+use turnstile_sys::block_on::block_on;
 
 /// What an answer waits for.
 type BeforeAnswer<'a> = Pin<Box<dyn Future<Output = SqlResult<()>> + Send + 'a>>;
@@ -256,6 +257,16 @@ impl Session {
             told => told,
         };
         self.after_statement(result).await
+    }
+
+    /// [`Session::query`] for who has a thread to wait on: it comes back when the statement is done. That it
+    /// is here has the code of statements compiled with this crate; every crate that polls them would else
+    /// have it made anew.
+    ///
+    /// # Errors
+    /// The statement's.
+    pub fn query_and_wait(&mut self, text: &[u8], out: &mut dyn ResultSink) -> Result<(), SqlError> {
+        block_on(self.query(text, out))
     }
 
     /// An error once the engine has stopped: then nothing is read any more either, because memory holds

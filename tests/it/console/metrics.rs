@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use turnstile_console::{Console, Settings};
 use turnstile_engine::{Config, Engine};
+use turnstile_server::visits::Visits;
 use turnstile_session::database::Database;
 use turnstile_sys::block_on::block_on;
 use turnstile_sys::fault_disk::{FaultDisk, FaultKind};
@@ -165,7 +166,8 @@ fn an_engine_that_has_stopped_is_alive_and_not_ready() {
     let database = block_on(Database::open(engine)).unwrap();
     let port = free_port().unwrap();
     let settings = Settings::parse(&port.to_string(), "").unwrap().unwrap();
-    let console = Console::start(database.clone(), settings).unwrap();
+    let console =
+        Console::start(database.observed().clone(), Arc::new(Visits(database.clone())), settings).unwrap();
     let get = |path: &str| send(port, &format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n"));
     assert_eq!(["/healthz", "/readyz", "/metrics"].map(|path| get(path).status), [200, 200, 200]);
     disk.fail_from(1, FaultKind::InputOutput);

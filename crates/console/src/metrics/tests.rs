@@ -1,6 +1,8 @@
 //! Metrics: which family a status belongs to, and that gauges are statuses.
 #![allow(clippy::unwrap_used, reason = "a test fails where it unwraps")]
 
+use turnstile_catalog::catalog::Catalog;
+use turnstile_catalog::variables::Globals;
 use turnstile_engine::{Config, Engine};
 use turnstile_sys::block_on::block_on;
 
@@ -25,8 +27,9 @@ fn statuses_have_the_places_of_the_exporter() {
 #[test]
 fn every_gauge_and_every_variable_that_is_told_is_there() {
     let engine = Engine::open_memory(Config::default()).unwrap();
-    let db = block_on(Database::open(engine)).unwrap();
-    let known = status::list(db.observed(), None);
+    let catalog = block_on(Catalog::open(engine, Globals::default())).unwrap();
+    let db = Observed::new(catalog).unwrap();
+    let known = status::list(&db, None);
     for gauge in status::GAUGES {
         assert!(known.iter().any(|(name, _)| name == gauge), "{gauge}");
     }
