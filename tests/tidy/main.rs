@@ -56,6 +56,11 @@ fn comments_are_no_wider_than_code() {
 }
 
 #[test]
+fn what_is_public_is_documented() {
+    check("pub items without a sentence", rules::documented);
+}
+
+#[test]
 fn rooms_import_only_downward() {
     check("rooms that use what is not below them", rooms::ranks);
     fail_if_any("rooms that are gone", rooms::gone());
@@ -173,6 +178,15 @@ fn limits_bite() {
     let bare = Source::new("crates/session/src/x.rs", "fn f() { unsafe { g() } }\n");
     assert!(!rules::header(&bare).is_empty());
     assert!(!rules::unsafe_list(&bare).is_empty());
+    let silent = Source::new(
+        "crates/exec/src/x.rs",
+        "//! x\n/// A.\n#[inline]\npub const fn f() {}\npub async fn g() {}\n#[allow(missing_docs)]\nimpl X {\n    pub const A: u8 = 1;\n    pub const B: u8 = 1;\n}\npub enum E {\n",
+    );
+    let found = rules::documented(&silent);
+    assert_eq!(
+        found,
+        ["crates/exec/src/x.rs:5: pub async fn g() {}", "crates/exec/src/x.rs:11: pub enum E {"]
+    );
     let kept = Source::new("crates/exec/src/exec/x.rs", "//! x\nfn f(rows: Vec<Vec<Value>>) {}\n");
     assert!(!rules::held_rows(&kept).is_empty());
 }

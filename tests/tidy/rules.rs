@@ -154,6 +154,48 @@ pub fn crate_order() -> Vec<String> {
     findings
 }
 
+/// Kinds of items that a reader meets by name.
+const ITEMS: &[&str] = &["fn ", "struct ", "enum ", "trait ", "const ", "static ", "type "];
+
+/// Whether a line begins an item that is `pub`.
+fn is_public_item(text: &str) -> bool {
+    let Some(mut rest) = text.strip_prefix("pub ") else { return false };
+    for prefix in ["const fn", "async fn", "unsafe fn"] {
+        rest = if rest.starts_with(prefix) { "fn " } else { rest };
+    }
+    ITEMS.iter().any(|kind| rest.starts_with(kind))
+}
+
+/// Every `pub` item has a sentence, also where the compiler does not ask for it because its module is
+/// private. Where it is allowed not to, the reason says what the names are.
+pub fn documented(source: &Source) -> Vec<String> {
+    if source.is_test() {
+        return Vec::new();
+    }
+    let (mut findings, mut excused, mut told) = (Vec::new(), None, false);
+    for (number, line) in source.lines.iter().enumerate() {
+        let text = line.trim_start();
+        let indent = line.len() - text.len();
+        if text == "#[cfg(test)]" && source.lines.get(number + 1).is_some_and(|next| next.ends_with('{')) {
+            break;
+        }
+        if text.starts_with("#[allow(missing_docs") {
+            excused = Some(indent);
+        }
+        if is_public_item(text) && !told && excused.is_none() {
+            findings.push(format!("{}:{}: {text}", source.path, number + 1));
+        }
+        // Attributes may stand between a sentence and its item, over several lines; a macro is given both.
+        let is_given = text.starts_with("$(#[");
+        let is_between = text.starts_with("#[") || text.ends_with(")]") || text.starts_with("reason");
+        told = is_given || text.starts_with("///") || text.starts_with("#[doc") || (told && is_between);
+        if excused == Some(indent) && (text.starts_with('}') || text.ends_with(';')) {
+            excused = None;
+        }
+    }
+    findings
+}
+
 /// `unsafe` only in the listed files, and a file that has none is not listed.
 pub fn unsafe_list(source: &Source) -> Vec<String> {
     if source.is_test() {

@@ -51,6 +51,8 @@ impl Core {
         take_woken(&mut self.ready, &mut self.yielded, next);
     }
 
+    /// Whether the worker may look once more before it sleeps: its last sleep was short, and turn after turn
+    /// has had one event.
     pub fn may_linger(&self) -> bool {
         self.slept_shortly && self.lone_turns >= LONE_TURNS
     }
@@ -60,6 +62,7 @@ impl Core {
         !self.high.is_empty() || !self.low.is_empty()
     }
 
+    /// Nobody is to be polled, in this turn or the next.
     pub fn is_idle(&self) -> bool {
         self.ready.is_empty() && self.high.is_empty() && self.low.is_empty() && self.yielded.is_empty()
     }

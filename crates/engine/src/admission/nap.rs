@@ -23,10 +23,12 @@ pub(super) struct NapDelay {
 }
 
 impl NapDelay {
+    /// The delay that the settings begin with.
     pub fn new(settings: &Settings) -> Self {
         NapDelay { adapted_us: settings.thread_sleep_delay_us.load(Relaxed).into() }
     }
 
+    /// Begins again from the settings: they have changed.
     pub fn reset(&self, settings: &Settings) {
         self.adapted_us.store(settings.thread_sleep_delay_us.load(Relaxed), Relaxed);
     }
@@ -71,6 +73,7 @@ pub(super) struct Nap {
 }
 
 impl Nap {
+    /// A nap of this length, which `cell` ends before its time.
     pub fn new(gate: Arc<Gate>, cell: Arc<WaitCell<()>>, delay: Duration) -> Self {
         Nap { gate, cell, alarm: Alarm::new(delay) }
     }

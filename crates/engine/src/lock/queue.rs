@@ -40,14 +40,17 @@ impl Default for Queue {
 }
 
 impl Shard {
+    /// The queue of a name that is waited for.
     pub fn queue(&self, entry: u32) -> &Queue {
         self.entry(entry).queue.as_deref().expect("an entry with waiters has a queue")
     }
 
+    /// The same, to change it.
     pub fn queue_mut(&mut self, entry: u32) -> &mut Queue {
         self.entry_mut(entry).queue.as_deref_mut().expect("an entry with waiters has a queue")
     }
 
+    /// The wait of a node that stands in a queue.
     pub fn waiter(&self, node: u32) -> &Arc<Waiter> {
         self.node(node).waiter.as_ref().expect("a node in the queue has its waiter")
     }

@@ -44,9 +44,11 @@ pub(super) struct Woken {
 }
 
 impl Woken {
+    /// Nobody yet.
     pub fn new() -> Self {
         Self::default()
     }
+    /// Adds a waiter, and what its wait ends with; `None` where it is only invited to look again.
     pub fn push(&mut self, waiter: (Arc<Waiter>, Option<Outcome>)) {
         self.waiters.push(waiter);
     }
@@ -76,6 +78,7 @@ pub(super) struct List {
 }
 
 impl List {
+    /// A list without nodes.
     pub const EMPTY: List = List { first: NONE, last: NONE };
 }
 
@@ -98,6 +101,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
+    /// Whether the name is a table's.
     pub fn is_table(&self) -> bool {
         self.name.is_table()
     }
@@ -112,6 +116,7 @@ impl Entry {
         (HOLD_BYTES + self.name.heap_bytes()) as u64
     }
 
+    /// Adds to the holders of each of these bits.
     pub fn count(&mut self, bits: u8, change: i32) {
         for (bit, count) in self.held.iter_mut().enumerate() {
             if bits & 1 << bit != 0 {
@@ -120,6 +125,7 @@ impl Entry {
         }
     }
 
+    /// How many wait for it.
     pub fn waiters(&self) -> u32 {
         self.queue.as_ref().map_or(0, |queue| queue.length)
     }
@@ -155,15 +161,19 @@ pub(super) struct HoldCounts {
 }
 
 impl Shard {
+    /// The entry of this number.
     pub fn entry(&self, entry: u32) -> &Entry {
         &self.entries[entry as usize]
     }
+    /// The same, to change it.
     pub fn entry_mut(&mut self, entry: u32) -> &mut Entry {
         &mut self.entries[entry as usize]
     }
+    /// The node of this number.
     pub fn node(&self, node: u32) -> &Node {
         &self.nodes[node as usize]
     }
+    /// The transaction of a node that is in a list.
     pub fn owner(&self, node: u32) -> &Arc<TxnLocks> {
         self.nodes[node as usize].txn.as_ref().expect("a node in a list has its transaction")
     }
@@ -174,6 +184,7 @@ impl Shard {
         owner.is_some_and(|owner| Arc::ptr_eq(owner, txn))
     }
 
+    /// The entry of a name; `None` if nobody has locked it or waits for it.
     pub fn find(&self, name: LockName<'_>, hash: u64) -> Option<u32> {
         self.names.find(hash, |&entry| self.entries[entry as usize].name.matches(name)).copied()
     }
@@ -183,6 +194,7 @@ impl Shard {
         self.names.find(hash, |&entry| self.entries[entry as usize].hash == hash).copied()
     }
 
+    /// The entry of a name, made where there is none.
     pub fn find_or_create(&mut self, name: LockName<'_>, hash: u64) -> u32 {
         self.find(name, hash).unwrap_or_else(|| self.create(name, hash))
     }
@@ -333,6 +345,7 @@ impl Shard {
         if is_table { &mut self.table_holds } else { &mut self.row_holds }
     }
 
+    /// Makes a node that is in no list yet; one from the free list, if it has any.
     pub fn new_node(&mut self, txn: Arc<TxnLocks>, waiter: Option<Arc<Waiter>>, entry: u32, bits: u8) -> u32 {
         let node = Node { txn: Some(txn), waiter, entry, prev: NONE, next: NONE, bits, handed: false };
         match self.free_nodes.pop() {
@@ -347,12 +360,14 @@ impl Shard {
         }
     }
 
+    /// Puts a node that is in no list any more on the free list.
     pub fn free_node(&mut self, node: u32) {
         let free = &mut self.nodes[node as usize];
         (free.txn, free.waiter) = (None, None);
         self.free_nodes.push(node);
     }
 
+    /// Puts a node at the end of a list.
     pub fn link_last(&mut self, list: &mut List, node: u32) {
         let linked = &mut self.nodes[node as usize];
         (linked.prev, linked.next) = (list.last, NONE);
@@ -363,6 +378,7 @@ impl Shard {
         list.last = node;
     }
 
+    /// Puts a node before another one of the list.
     pub fn link_before(&mut self, list: &mut List, before: u32, node: u32) {
         let prev = self.node(before).prev;
         let linked = &mut self.nodes[node as usize];
@@ -374,6 +390,7 @@ impl Shard {
         }
     }
 
+    /// Takes a node out of the list that it is in.
     pub fn unlink(&mut self, list: &mut List, node: u32) {
         let (prev, next) = (self.node(node).prev, self.node(node).next);
         match prev {
@@ -386,6 +403,7 @@ impl Shard {
         }
     }
 
+    /// Bytes that the shard has from the allocator for names, entries and nodes.
     pub fn memory_bytes(&self) -> usize {
         let lists = 4 * (self.free_entries.capacity() + self.free_nodes.capacity());
         let slabs = self.entries.capacity() * size_of::<Entry>() + self.nodes.capacity() * size_of::<Node>();

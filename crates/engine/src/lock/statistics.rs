@@ -30,12 +30,14 @@ pub(super) struct Counters {
 }
 
 impl Counters {
+    /// Counts a wait that begins.
     pub fn began(&self, waiter: &Waiter) {
         let waits = if waiter.is_table { &self.table_waits } else { &self.row_waits };
         waits.fetch_add(1, Ordering::Relaxed);
         self.current_waits.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Counts a wait that has ended, and how long it lasted.
     pub fn ended(&self, waiter: &Waiter, outcome: Outcome) {
         let waited_us = waiter.since.elapsed().as_micros() as u64;
         self.current_waits.fetch_sub(1, Ordering::Relaxed);

@@ -59,6 +59,7 @@ impl Automaton {
         })
     }
 
+    /// Fresh caches of states, one for each direction.
     pub fn caches(&self) -> Caches {
         Caches { forward: self.forward.create_cache(), reverse: self.reverse.create_cache() }
     }

@@ -40,6 +40,7 @@ pub(super) struct Compiler<'n> {
 }
 
 impl<'n> Compiler<'n> {
+    /// A program without steps; `note` is told of work done.
     pub fn new(note: &'n Note<'n>) -> Compiler<'n> {
         Compiler {
             steps: Vec::new(),
@@ -57,6 +58,7 @@ impl<'n> Compiler<'n> {
         (self.groups, (self.groups + 1) * 2 + self.loops)
     }
 
+    /// Compiles a whole pattern.
     pub fn whole(&mut self, expr: &Expr) -> SqlResult<()> {
         self.add(expr)?;
         self.push(Instruction::Accept)?;

@@ -126,16 +126,19 @@ pub(super) fn translate(source: &str, options: Options, ended: bool) -> SqlResul
 }
 
 impl Translator {
+    /// Takes the next character of the pattern.
     pub fn next(&mut self) -> Option<char> {
         let character = self.peek(0)?;
         self.at += 1;
         Some(character)
     }
 
+    /// The character so many places ahead, without taking it.
     pub fn peek(&self, ahead: usize) -> Option<char> {
         self.pattern.get(self.at + ahead).copied()
     }
 
+    /// Whether the pattern goes on with this text.
     pub fn follows(&self, text: &str) -> bool {
         text.chars().enumerate().all(|(ahead, character)| self.peek(ahead) == Some(character))
     }

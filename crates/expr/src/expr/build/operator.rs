@@ -18,6 +18,7 @@ use super::{Builder, bind_condition, boxed, truth};
 use crate::expr::{bits, condition, open};
 use crate::functions::{self, Wanted};
 
+/// Binds an operator of one operand.
 pub fn unary(builder: &mut Builder<'_>, op: UnaryOp, operand: &ast::Expr) -> SqlResult<Typed> {
     if op == UnaryOp::Negate
         && let ast::Expr::Literal(ast::Literal::Int(number)) = operand

@@ -47,6 +47,7 @@ pub fn number(builder: &mut Builder<'_>, expr: &ast::Expr) -> SqlResult<Typed> {
     number_for(builder, expr, Wanted::Double)
 }
 
+/// The same; what is no number by itself becomes one of the wanted kind.
 pub fn number_for(builder: &mut Builder<'_>, expr: &ast::Expr, wanted: Wanted) -> SqlResult<Typed> {
     if let Some(number) = hex_number(builder, expr)? {
         return Ok(number);

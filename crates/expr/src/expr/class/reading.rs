@@ -29,6 +29,7 @@ pub(super) fn gives_year(expr: &Expr) -> bool {
     }
 }
 
+/// A column of times of day.
 pub fn is_time_column(typed: &Typed) -> bool {
     is_column(typed) && is_time(&typed.kind.column)
 }
@@ -63,6 +64,7 @@ pub(super) fn is_fractional(typed: &Typed) -> bool {
         && !matches!(kind, ColumnType::Bit { .. })
 }
 
+/// A column of whole numbers, the years apart.
 pub fn is_whole(typed: &Typed) -> bool {
     is_column(typed) && matches!(typed.kind.column, ColumnType::Int { .. })
 }

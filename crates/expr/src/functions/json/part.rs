@@ -18,6 +18,7 @@ pub fn truth(truth: bool) -> Typed {
     Typed { expr, kind: ExprType::new(ColumnType::Json, false) }
 }
 
+/// A call of a function that works on a document, and compares texts as documents do.
 pub fn called(name: &'static str, function: ScalarFunction, argument: Typed, kind: ColumnType) -> Typed {
     let call =
         Call::new(name, function, vec![argument.expr], kind.clone()).comparing_in(Collation::Utf8mb4Bin);

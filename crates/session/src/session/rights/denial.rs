@@ -7,6 +7,7 @@ use crate::error::SqlError;
 use crate::plan::uses::{TableUse, UseList, Uses};
 use crate::virtual_table::VirtualTable;
 
+/// 1044: the account may not use the schema.
 pub fn denied_database(session: &Session, schema: &str) -> SqlError {
     let AccountName { user, host } = session.own_account();
     SqlError::database_access_denied(user, host, schema)

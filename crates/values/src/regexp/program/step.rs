@@ -13,6 +13,7 @@ pub enum One {
 }
 
 impl One {
+    /// Whether a character is one of those that the step wants.
     pub fn fits(self, letter: char, classes: &[Box<[(char, char)]>]) -> bool {
         match self {
             One::Letter(one) => one == letter,

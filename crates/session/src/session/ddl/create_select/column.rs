@@ -11,6 +11,7 @@ use crate::sink::ColumnMeta;
 use crate::types::{ColumnType, column_flag};
 use crate::value::{StoreContext, Value, store};
 
+/// The columns that a table made of this query has for those of its list.
 pub fn selected_columns(
     source: &QueryPlan,
     query: &Query,
