@@ -34,6 +34,11 @@ pub struct EvalContext<'a> {
 }
 
 impl<'a> EvalContext<'a> {
+    /// The same under other settings.
+    pub fn under(&self, settings: EvalSettings) -> EvalContext<'a> {
+        EvalContext { settings, ..*self }
+    }
+
     /// Charges a value that is kept while another is worked out; for one whose bytes are few there is nothing
     /// to do.
     #[inline]

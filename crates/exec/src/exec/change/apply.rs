@@ -167,10 +167,8 @@ impl Storing<'_> {
             return work(self.eval);
         }
         let told = self.eval.warnings.count();
-        let strictly = |strict_change: bool| EvalContext {
-            settings: EvalSettings { strict_change, ..self.eval.settings },
-            ..*self.eval
-        };
+        let strictly =
+            |strict_change: bool| self.eval.under(EvalSettings { strict_change, ..self.eval.settings });
         let value = match work(&strictly(self.strict)) {
             // A document may hold anything; that it is cast in vain is no fault of the row's.
             Err(error) if error.kind() == ErrorKind::JsonValue => work(&strictly(false)),

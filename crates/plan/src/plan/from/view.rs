@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use turnstile_catalog::accounts::Privileges;
 use turnstile_catalog::dictionary::{Definer, TableName, View};
-use turnstile_expr::expr::{EvalContext, EvalSettings};
+use turnstile_expr::expr::EvalSettings;
 use turnstile_syntax::ast::{
     Expr, JoinKind, Query, QueryBody, SelectItem, TableFactor, TableRef, ViewAlgorithm,
 };
@@ -104,8 +104,7 @@ pub fn within<T>(
     let uses = Uses::default();
     let collation = view.definition.collation;
     let settings = EvalSettings { connection_collation: collation, ..context.eval.settings };
-    let EvalContext { parameters, session, warnings, .. } = context.eval;
-    let eval = EvalContext { settings, parameters, session: *session, warnings };
+    let eval = context.eval.under(settings);
     let inside = PlanContext {
         names: context.names.of_everybody(),
         schema: Some(&view.definition.schema),
