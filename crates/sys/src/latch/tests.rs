@@ -139,7 +139,7 @@ mod real {
         assert!(shown.place.file().ends_with("tests.rs"));
         drop(writing);
         run(vec![writer]);
-        assert!(waiting_now().iter().all(|one| one.class != CLASS.name()), "its seat is free again");
+        assert!(waiting_now().iter().all(|one| one.class != CLASS.name()), "its slot is free again");
         let (reserved, signalled) = wait_array();
         assert!(reserved >= signalled && signalled > 0);
     }
