@@ -6,9 +6,9 @@
 //!
 //! A lane is created when a transaction wants to write and no lane is free, and then lives for ever: there
 //! are as many as there ever were transactions writing at the same time, and one for each thread besides.
-//! Free lanes lie in a shard for each thread, and are taken last in, first out: so a thread uses few, the same
-//! again and again, and the lines of a lane and of its last page stay with one processor. Who finds its shard
-//! empty takes another's lane, but not its last one, or makes a new one.
+//! Free lanes lie in a shard for each thread, and are taken last in, first out: so a thread uses few, the
+//! same again and again, and the lines of a lane and of its last page stay with one processor. Who finds its
+//! shard empty takes another's lane, but not its last one, or makes a new one.
 
 use std::sync::Arc;
 
