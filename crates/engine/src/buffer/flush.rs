@@ -98,8 +98,8 @@ impl Pool {
     pub(crate) fn flush_frames(&self, candidates: &[u32]) -> Result<usize> {
         let mut area = self.flusher.area.lock();
         self.flusher.check_stopped()?;
-        let mut pins: Vec<Pin<'_>> = Vec::with_capacity(candidates.len().min(self.flusher.batch_pages));
-        for &index in candidates.iter().take(self.flusher.batch_pages) {
+        let mut pins: Vec<Pin<'_>> = Vec::with_capacity(candidates.len());
+        for &index in candidates {
             let frame = self.frames.get(index);
             if frame.is_dirty() && frame.pin_if_resident() {
                 pins.push(Pin::adopt(&self.frames, index));
@@ -107,12 +107,17 @@ impl Pool {
         }
         pins.sort_unstable_by_key(Pin::page_no);
         pins.dedup_by_key(|pin| pin.page_no());
-        let mut newest = Lsn(0);
+        // What is latched does not count: a batch of one page would look at the same latched one for ever.
+        let (mut newest, mut room) = (Lsn(0), self.flusher.batch_pages);
         pins.retain(|pin| {
+            if room == 0 {
+                return false;
+            }
             let Ok(guard) = pin.clone().try_read() else { return false };
             if !pin.frame().flush_begin() {
                 return false;
             }
+            room -= 1;
             newest = newest.max(guard.lsn());
             area.stage(guard.page_no(), guard.bytes());
             true

@@ -323,3 +323,23 @@ fn the_file_grows_ahead_of_need() {
     let (storage, _) = Storage::recover(Arc::new(disk), &small(1)).unwrap();
     assert_eq!(storage.space.sizes().0 % 64, 0);
 }
+
+/// Batches of one page find a page that is not latched, however many are: or a pool of dirty pages, some of
+/// them latched by whoever wants one more, would be taken for too small.
+#[test]
+fn a_small_batch_looks_past_latched_pages() {
+    let config = StorageConfig { batch_pages: 1, ..small(0) };
+    let storage = Storage::create(Arc::new(FaultDisk::new(9)), &config).unwrap();
+    let pages = counter_pages(&storage, 3);
+    let frame_of = |page: &PageNo| {
+        let found = storage.pool.frames.iter().find(|(_, frame)| frame.page_no() == *page);
+        found.map(|(index, _)| index).unwrap()
+    };
+    let candidates: Vec<u32> = pages.iter().map(frame_of).collect();
+    let latched = pages[..2].iter().map(|page| storage.pool.try_pin(*page).unwrap().write());
+    let latched: Vec<_> = latched.collect();
+    assert_eq!(storage.pool.flush_frames(&candidates).unwrap(), 1);
+    assert!(!storage.pool.frames.get(candidates[2]).is_dirty());
+    drop(latched);
+    assert_eq!(storage.pool.flush_frames(&candidates).unwrap(), 1, "one at a time");
+}

@@ -39,6 +39,7 @@ const REGRESSIONS: &[(u64, &str)] = &[
         2079,
         "a page that was whole in the operating system's cache only lost its copy to the next process, and then the power went",
     ),
+    (5967, "batches of one page tried the same latched page for ever, and the pool was taken for too small"),
     (
         5_009_156,
         "not a lost wakeup: on a full disk an abandoned transaction keeps its locks until there is room to roll it back",
