@@ -148,7 +148,7 @@ fn of_show(what: &ShowWhat) -> Command {
         ShowWhat::Tables { .. } => C::ShowTables,
         ShowWhat::TableStatus(_) => C::ShowTableStatus,
         ShowWhat::Columns { .. } => C::ShowFields,
-        ShowWhat::Index(_) => C::ShowKeys,
+        ShowWhat::Index { .. } => C::ShowKeys,
         ShowWhat::CreateTable(_) => C::ShowCreateTable,
         ShowWhat::CreateDatabase { .. } => C::ShowCreateDb,
         ShowWhat::CreateUser(_) => C::ShowCreateUser,

@@ -203,7 +203,7 @@ pub fn extra(column: &Column) -> String {
         Some(digits) => parts.push(format!("on update CURRENT_TIMESTAMP({digits})")),
         None => {}
     }
-    if column.invisible {
+    if column.invisible && !column.is_hidden() {
         parts.push("INVISIBLE".to_string());
     }
     parts.join(" ")
@@ -362,6 +362,74 @@ pub fn statistics_of(db: &Catalog, tables: &[Arc<Table>]) -> Rows {
         rows.extend(statistics_of_table(table, measured(table)));
     }
     rows
+}
+
+/// What the engine keeps with each row besides its columns: the number of a row that no primary key names,
+/// the transaction that wrote it, and where its version before is.
+pub fn engine_columns(table: &Table) -> &'static [&'static str] {
+    const ALL: [&str; 3] = ["DB_ROW_ID", "DB_TRX_ID", "DB_ROLL_PTR"];
+    if table.primary().is_some() { &ALL[1..] } else { &ALL }
+}
+
+/// The statistics of a table's keys with what the engine adds to each: to the primary key the other columns
+/// of the row, to any other what finds the row. Rows that no primary key orders are kept by their number.
+pub fn extended_statistics_of(db: &Catalog, table: &Arc<Table>) -> Rows {
+    let named = |at: usize| (&*table.columns()[at].name, table.columns()[at].nullable);
+    let of_engine = || engine_columns(table).iter().map(|name| (*name, false));
+    let kept = |at: &usize| table.columns()[*at].generation().is_none_or(|(_, stored)| stored);
+    let others = |key: Option<&Key>| {
+        let has = |column: usize| key.is_some_and(|key| key.parts.iter().any(|part| part.column == column));
+        (0..table.columns().len()).filter(|at| !has(*at) && kept(at)).map(named).collect::<Vec<_>>()
+    };
+    let primary = table.primary().map(|at| &table.keys()[at]);
+    let mut rows = Rows::new();
+    if primary.is_none() {
+        let row = of_engine().chain(others(None));
+        rows.extend(row.enumerate().map(|(nth, part)| added_part(table, None, nth, part)));
+    }
+    let mut own = statistics_of(db, std::slice::from_ref(table)).into_iter();
+    for key in table.keys() {
+        rows.extend(own.by_ref().take(key.parts.len()));
+        let added: Vec<(&str, bool)> = match primary {
+            Some(primary) if std::ptr::eq(primary, key) => of_engine().chain(others(Some(key))).collect(),
+            Some(primary) => {
+                let new = |column: &usize| !key.parts.iter().any(|part| part.column == *column);
+                primary.parts.iter().map(|part| part.column).filter(new).map(named).collect()
+            }
+            None => of_engine().take(1).collect(),
+        };
+        let from = key.parts.len();
+        rows.extend(
+            added.into_iter().enumerate().map(|(nth, part)| added_part(table, Some(key), from + nth, part)),
+        );
+    }
+    rows
+}
+
+/// A part of a key that the engine adds: its name and whether it may be NULL. None: of rows without a
+/// primary key.
+fn added_part(table: &Table, key: Option<&Key>, nth: usize, (name, nullable): (&str, bool)) -> Vec<Value> {
+    let visible = key.is_none_or(|key| key.visible);
+    row([
+        text("def"),
+        text(&table.definition.schema),
+        text(table.name()),
+        Value::UInt(u64::from(key.is_some_and(|key| !key.unique))),
+        text(&table.definition.schema),
+        text(key.map_or("PRIMARY", |key| &key.name)),
+        count(nth + 1),
+        text(name),
+        text("A"),
+        Value::Null,
+        Value::Null,
+        Value::Null,
+        text(if nullable { "YES" } else { "" }),
+        text("BTREE"),
+        text(""),
+        text(key.map_or("", |key| &key.comment)),
+        text(if visible { "YES" } else { "NO" }),
+        Value::Null,
+    ])
 }
 
 /// Different values of the first columns of a key, if they were ever estimated.

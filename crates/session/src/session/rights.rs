@@ -74,7 +74,7 @@ fn of_own(session: &Session, statement: &Statement, need: &Need) -> bool {
         Statement::Show(show) => matches!(
             show.what,
             ShowWhat::Columns { .. }
-                | ShowWhat::Index(_)
+                | ShowWhat::Index { .. }
                 | ShowWhat::CreateTable(_)
                 | ShowWhat::CreateView(_)
         ),
@@ -175,6 +175,12 @@ fn ask_table(session: &mut Session, wanted: P, schema: &str, table: &str) -> Sql
     if schema.eq_ignore_ascii_case("information_schema") {
         return if wanted == P::SELECT { Ok(()) } else { Err(denied_database(session, schema)) };
     }
+    // Nobody changes what is computed, whatever the account holds; ANALYZE and CREATE say so themselves.
+    let looks = wanted.has(P::SELECT) || wanted.has(P::CREATE);
+    let computed = VirtualTable::is_schema(schema) || !looks && VirtualTable::is_computed(schema, table);
+    if computed && changes_tables(wanted) {
+        return Err(denied_table(session, &wanted.without(P::SELECT).in_words(), table));
+    }
     let held = held_on(session, schema);
     if held.has(wanted) || wanted == P::SELECT && VirtualTable::is_for_everybody(schema, table) {
         return Ok(());
@@ -186,6 +192,14 @@ fn ask_table(session: &mut Session, wanted: P, schema: &str, table: &str) -> Sql
         P::NONE => Ok(()),
         lacking => Err(denied_table(session, &lacking.in_words(), table)),
     }
+}
+
+/// Whether one of these rights lets an account change tables, or which there are.
+fn changes_tables(wanted: P) -> bool {
+    let data = P::INSERT.with(P::UPDATE).with(P::DELETE).with(P::DROP);
+    let tables =
+        P::CREATE.with(P::ALTER).with(P::INDEX).with(P::CREATE_VIEW).with(P::CREATE_TEMPORARY_TABLES);
+    data.with(tables).0 & wanted.0 != 0
 }
 
 /// What the account holds on a table or a column of it besides what it holds on the database.

@@ -41,7 +41,7 @@ fn is_query(what: &ShowWhat) -> bool {
             | ShowWhat::Tables { .. }
             | ShowWhat::TableStatus(_)
             | ShowWhat::Columns { .. }
-            | ShowWhat::Index(_)
+            | ShowWhat::Index { .. }
             | ShowWhat::Variables { .. }
             | ShowWhat::Status { .. }
             | ShowWhat::CharacterSets
@@ -135,8 +135,8 @@ fn shown(session: &mut Session, what: &ShowWhat, params: &[Value]) -> SqlResult<
         ShowWhat::Tables { full, schema } => tables(session, *full, schema.as_deref()),
         ShowWhat::TableStatus(schema) => table_status(session, schema.as_deref()),
         ShowWhat::OpenTables(schema) => Ok(open_tables(session, schema.as_deref())),
-        ShowWhat::Columns { full, table } => columns(session, *full, table),
-        ShowWhat::Index(name) => indexes(session, name),
+        ShowWhat::Columns { full, extended, table } => columns(session, (*full, *extended), table),
+        ShowWhat::Index { extended, table } => indexes(session, *extended, table),
         ShowWhat::CreateTable(name) => {
             let schema = schema_or_current(session, name.schema.as_deref())?;
             if VirtualTable::find(&schema, &name.table)?.is_some() {

@@ -40,15 +40,22 @@ pub enum ShowWhat {
     Triggers(Option<Name>),
     /// EVENTS [FROM schema]
     Events(Option<Name>),
-    /// \[FULL\] COLUMNS | FIELDS FROM table; also DESCRIBE table [column pattern as LIKE].
+    /// \[EXTENDED\] \[FULL\] COLUMNS | FIELDS FROM table; also DESCRIBE table [column pattern as LIKE].
     Columns {
         /// FULL
         full: bool,
+        /// EXTENDED: hidden columns too.
+        extended: bool,
         /// The table.
         table: TableName,
     },
-    /// INDEX, INDEXES, KEYS FROM table
-    Index(TableName),
+    /// \[EXTENDED\] INDEX, INDEXES, KEYS FROM table
+    Index {
+        /// EXTENDED: what the engine adds to keys too.
+        extended: bool,
+        /// The table.
+        table: TableName,
+    },
     /// CREATE TABLE
     CreateTable(TableName),
     /// CREATE DATABASE
@@ -169,7 +176,7 @@ impl ShowWhat {
             | ShowWhat::Collations
             | ShowWhat::ProcedureStatus
             | ShowWhat::FunctionStatus => Narrowed::Both,
-            ShowWhat::Index(_) => Narrowed::Where,
+            ShowWhat::Index { .. } => Narrowed::Where,
             ShowWhat::CreateTable(_)
             | ShowWhat::CreateDatabase { .. }
             | ShowWhat::CreateUser(_)

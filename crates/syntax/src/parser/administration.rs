@@ -303,7 +303,7 @@ impl Parser<'_> {
         } else {
             None
         };
-        let what = ShowWhat::Columns { full: false, table };
+        let what = ShowWhat::Columns { full: false, extended: false, table };
         Ok(Statement::Show(Box::new(Show { what, filter })))
     }
 }

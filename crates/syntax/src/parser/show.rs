@@ -53,8 +53,12 @@ impl Parser<'_> {
             }
             Keyword::Triggers => ShowWhat::Triggers(self.schema_after_from()?),
             Keyword::Events => ShowWhat::Events(self.schema_after_from()?),
-            Keyword::Columns | Keyword::Fields => ShowWhat::Columns { full, table: self.table_after_from()? },
-            Keyword::Index | Keyword::Indexes | Keyword::Keys => ShowWhat::Index(self.table_after_from()?),
+            Keyword::Columns | Keyword::Fields => {
+                ShowWhat::Columns { full, extended, table: self.table_after_from()? }
+            }
+            Keyword::Index | Keyword::Indexes | Keyword::Keys => {
+                ShowWhat::Index { extended, table: self.table_after_from()? }
+            }
             Keyword::Create => self.show_create()?,
             Keyword::Global | Keyword::Session | Keyword::Local => {
                 let global = keyword == Keyword::Global;

@@ -28,7 +28,7 @@ impl Asker<'_> {
                 self.needs(Need::Schema(P::EVENT, schema));
             }
             ShowWhat::CreateDatabase { name, .. } => self.needs(Need::Shown(name.clone())),
-            ShowWhat::Columns { table, .. } | ShowWhat::Index(table) => {
+            ShowWhat::Columns { table, .. } | ShowWhat::Index { table, .. } => {
                 let schema = self.schema(table)?;
                 self.needs(Need::Columns(schema, table.table.clone()));
             }

@@ -10,6 +10,7 @@ use crate::ast::TableName;
 use crate::definition::default_text;
 use crate::error::SqlResult;
 use crate::information_schema::{self, Sought, catalog};
+use crate::types::ColumnType;
 use crate::value::Value;
 use crate::virtual_table::VirtualTable;
 
@@ -86,7 +87,12 @@ pub(super) fn table_status(session: &Session, schema: Option<&str>) -> SqlResult
     Ok(table)
 }
 
-pub(super) fn columns(session: &Session, full: bool, name: &TableName) -> SqlResult<Table> {
+/// SHOW COLUMNS, FULL or EXTENDED: with the columns of keys over expressions and those of the engine.
+pub(super) fn columns(
+    session: &Session,
+    (full, extended): (bool, bool),
+    name: &TableName,
+) -> SqlResult<Table> {
     let columns: &[(&str, char)] = if full {
         &[
             ("Field", 's'),
@@ -122,7 +128,8 @@ pub(super) fn columns(session: &Session, full: bool, name: &TableName) -> SqlRes
     }
     let found = find_table(session, name)?;
     let rights = session.state.rights();
-    for (at, column) in found.named_columns().iter().enumerate() {
+    let shown = if extended { found.columns() } else { found.named_columns() };
+    for (at, column) in shown.iter().enumerate() {
         let Some(privileges) = catalog::column_privileges(&rights, &found, column) else { continue };
         let line = [
             text(&column.name),
@@ -134,11 +141,15 @@ pub(super) fn columns(session: &Session, full: bool, name: &TableName) -> SqlRes
         ];
         table.push(column_row(full, line, &column.kind, (&privileges, &column.comment)));
     }
+    for name in catalog::engine_columns(&found).iter().filter(|_| extended) {
+        let line = [text(name), text(""), text("NO"), text(""), Value::Null, text("")];
+        table.push(column_row(full, line, &ColumnType::Null, ("select,insert,update,references", "")));
+    }
     Ok(table)
 }
 
-/// SHOW INDEX. What is computed has none, nor has a view.
-pub(super) fn indexes(session: &Session, name: &TableName) -> SqlResult<Table> {
+/// SHOW INDEX; EXTENDED with what the engine adds to keys. What is computed has none, nor has a view.
+pub(super) fn indexes(session: &Session, extended: bool, name: &TableName) -> SqlResult<Table> {
     let schema = schema_or_current(session, name.schema.as_deref())?;
     let is_view = session.names().view(&schema, &name.table).is_some();
     let found = match VirtualTable::find(&schema, &name.table)? {
@@ -165,7 +176,10 @@ pub(super) fn indexes(session: &Session, name: &TableName) -> SqlResult<Table> {
     ];
     let mut table = Table::new(&columns);
     let Some(found) = found else { return Ok(table) };
-    let rows = catalog::statistics_of(&session.db, &[found]);
+    let rows = match extended {
+        true => catalog::extended_statistics_of(&session.db, &found),
+        false => catalog::statistics_of(&session.db, &[found]),
+    };
     let shown = [2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17];
     table.rows = rows.into_iter().map(|row| shown.iter().map(|at| row[*at].clone()).collect()).collect();
     Ok(table)

@@ -71,7 +71,7 @@ fn kind_of_show(what: &ShowWhat) -> usize {
         ShowWhat::Triggers(_) => 4,
         ShowWhat::Events(_) => 5,
         ShowWhat::Columns { .. } => 6,
-        ShowWhat::Index(_) => 7,
+        ShowWhat::Index { .. } => 7,
         ShowWhat::CreateTable(_) => 8,
         ShowWhat::CreateDatabase { .. } => 9,
         ShowWhat::CreateUser(_) => 10,
