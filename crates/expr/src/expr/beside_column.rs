@@ -37,6 +37,9 @@ fn read_by(name: &'static str, function: ScalarFunction, typed: Typed, kind: Col
     Typed { expr: call.into_expr(), kind: ExprType { column: kind, ..typed.kind } }
 }
 
+/// The last year that a column of years keeps.
+const LAST_YEAR: f64 = 2155.0;
+
 /// A constant that a year is compared with.
 pub(super) fn in_full(typed: Typed) -> Typed {
     let kind = typed.kind.column.clone();
@@ -63,9 +66,15 @@ fn full_year(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlRes
         }
         other => other.as_raw_bytes(),
     };
-    let (number, complete) = match text {
-        Some(text) => parse_double_prefix(text),
-        None => (to_double(value, context)?, true),
+    let (number, complete) = match (value, text) {
+        (_, Some(text)) => parse_double_prefix(text),
+        // A double loses its fraction, and the last year is one only without any; all else is rounded.
+        (Value::Double(number), _) => match (0.0..LAST_YEAR).contains(number) {
+            true if *number < 1.0 => return Ok(Value::UInt(0)),
+            true => (number.trunc(), true),
+            false => return Ok(value.clone()),
+        },
+        _ => (to_double(value, context)?, true),
     };
     let says_none = !complete && !text.is_some_and(|text| text.trim_ascii_start().starts_with_digit());
     let year = year_meant(number, text.is_some_and(|text| text.len() != 4));
@@ -92,7 +101,7 @@ fn year_meant(number: f64, zero_is_one: bool) -> Option<u64> {
         0.0 if zero_is_one => Some(2000),
         year @ 1.0..=69.0 => Some(2000 + year as u64),
         year @ 70.0..=99.0 => Some(1900 + year as u64),
-        year @ 1901.0..=2155.0 => Some(year as u64),
+        year @ 1901.0..=LAST_YEAR => Some(year as u64),
         _ => None,
     }
 }
@@ -142,7 +151,11 @@ pub(super) fn kept_texts(mut parts: Vec<Typed>) -> SqlResult<Vec<Typed>> {
             && !value.is_null()
             && datetime::parse_date_time(&to_bytes(value), DateRules::LENIENT).is_none()
         {
-            let name = if kind == ColumnType::Date { "DATE" } else { "DATETIME" };
+            let name = match kind {
+                ColumnType::Date => "DATE",
+                ColumnType::Timestamp { .. } => "TIMESTAMP",
+                _ => "DATETIME",
+            };
             return Err(SqlError::wrong_value(name, to_text(value)));
         }
         let known = is_settled(&other.expr) && !matches!(other.expr, Expr::UserVariable(_));

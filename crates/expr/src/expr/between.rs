@@ -2,6 +2,7 @@
 
 use turnstile_syntax::ast;
 use turnstile_values::collation::Collation;
+use turnstile_values::context::SqlMode;
 use turnstile_values::datetime::DateTime;
 use turnstile_values::error::{SqlError, SqlResult};
 use turnstile_values::types::{ColumnType, ExprType};
@@ -11,7 +12,7 @@ use super::beside_column::{
     is_computed, moment_of_literal, moment_of_number, time_of_literal, time_of_moment,
 };
 use super::build::{Builder, source_of};
-use super::candidates::{name_of, read_as_moment};
+use super::candidates::{name_of, read_as_moment, worked_out};
 use super::class::{
     as_double, as_whole, coerced, is_column, is_document, is_moment, is_settled, is_time, is_time_column,
     is_whole, of_branch_taken,
@@ -67,7 +68,7 @@ fn between_numbers(builder: &mut Builder<'_>, parts: &[&ast::Expr], mut bound: V
         bound = bound.into_iter().map(as_whole).collect();
     }
     if is_column(&bound[0]) && bound[0].kind.column.is_temporal() {
-        return match among_numbers(bound) {
+        return match among_numbers(builder, bound) {
             Ok(moments) => moments,
             Err(mixed) => numbers(parts, mixed),
         };
@@ -227,7 +228,7 @@ fn stored_documents(parts: &[&ast::Expr], mut bound: Vec<Typed>) -> Vec<Typed> {
             (ColumnType::Date, Some(said)) => {
                 let kind =
                     ColumnType::Varchar { length: said.len() as u32, collation: Collation::Utf8mb4Bin };
-                let read = moment_of_literal(&column, literal(Value::text(said.to_string()), kind));
+                let read = moment_of_literal(&column, literal(Value::text(said.to_string()), kind), true);
                 if read.kind.column.is_temporal() {
                     *typed = read;
                 }
@@ -254,8 +255,9 @@ const BITS_OF_MOMENT: f64 = 1.8e18;
 
 /// A column of dates or times BETWEEN numbers and others. Constant numbers are dates or times where they say
 /// such; if all three are then, that is what they are compared as, and otherwise as numbers.
-fn among_numbers(mut bound: Vec<Typed>) -> Result<Vec<Typed>, Vec<Typed>> {
+fn among_numbers(builder: &Builder<'_>, mut bound: Vec<Typed>) -> Result<Vec<Typed>, Vec<Typed>> {
     let column = bound[0].kind.column.clone();
+    bound[1..].iter_mut().for_each(|part| *part = worked_out(builder, part.clone()));
     let number = |part: &Typed| part.kind.column.is_numeric();
     if bound[1..].iter().all(|part| is_settled(&part.expr) && !is_document(&part.kind.column))
         && bound[1..].iter().any(|part| number(part) && is_variable(part))
@@ -269,12 +271,13 @@ fn among_numbers(mut bound: Vec<Typed>) -> Result<Vec<Typed>, Vec<Typed>> {
         }
         return Ok(bound);
     }
+    let zero_parts = !builder.settings.sql_mode.has(SqlMode::NO_ZERO_IN_DATE);
     let mut stored = [false; 3];
     for (part, stored) in bound.iter_mut().zip(&mut stored).skip(1) {
         let own = std::mem::discriminant(&part.kind.column) == std::mem::discriminant(&column);
         *part = match is_time(&column) {
             true => time_of_literal(part.clone()),
-            false => moment_of_literal(&column, part.clone()),
+            false => moment_of_literal(&column, part.clone(), zero_parts),
         };
         *stored = !own && matches!(part.expr, Expr::Literal(Value::DateTime(_)));
     }

@@ -19,7 +19,7 @@ use turnstile_values::datetime::{self, DateRules};
 use turnstile_values::types::{ColumnType, ExprType};
 use turnstile_values::value::Value;
 
-use super::beside_column::of_moment_in_list;
+use super::beside_column::{is_computed, of_moment_in_list};
 use super::build::Builder;
 use super::class::is_settled;
 use super::parameter::{among_days, is_given};
@@ -164,6 +164,25 @@ fn known(builder: &Builder<'_>, typed: Typed) -> Typed {
             Typed { expr: Expr::Literal(value), kind: typed.kind }
         }
         Err(_) => typed,
+    }
+}
+
+/// A number that is worked out of literals, as that number. One that cannot be, or has something to tell
+/// of, stays as it is.
+pub(super) fn worked_out(builder: &Builder<'_>, typed: Typed) -> Typed {
+    let mut plain = typed.kind.column.is_numeric() && is_computed(&typed.expr);
+    typed.expr.walk(&mut |one| {
+        plain &= matches!(one, Expr::Literal(_) | Expr::Negate { .. } | Expr::Arithmetic { .. });
+    });
+    if !plain {
+        return typed;
+    }
+    let warnings = Warnings::new();
+    let settings = *builder.settings;
+    let context = EvalContext { settings, parameters: &[], session: &NoSession, warnings: &warnings };
+    match typed.expr.eval(&NoRow, &context) {
+        Ok(value) if warnings.list().is_empty() => Typed { expr: Expr::Literal(value), kind: typed.kind },
+        _ => typed,
     }
 }
 

@@ -194,7 +194,11 @@ pub(super) fn null_if(builder: &mut Builder<'_>, left: &ast::Expr, right: &ast::
     let as_number = is_moment(&left.kind.column) && right.kind.column.is_numeric();
     // A constant that is no number is told of once for all rows.
     let told = matches!(left.expr, Expr::Literal(Value::Str(_))) && right.kind.column.is_numeric();
-    if hex.is_some() || as_number || told || is_document(&left) != is_document(&right) {
+    // A constant beside a column of times or years is compared as what the column would keep of it.
+    let kept = class::is_column(&right)
+        && matches!(right.kind.column, ColumnType::Time { .. } | ColumnType::Year)
+        && class::is_settled(&left.expr);
+    if hex.is_some() || as_number || told || kept || is_document(&left) != is_document(&right) {
         // What is compared with a document is none as the value that is given; a hex literal is a number
         // beside one, and so is most often a date.
         let (one, other) = match hex {

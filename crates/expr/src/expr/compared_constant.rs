@@ -198,11 +198,15 @@ impl ComparedConstant {
         }
         context.note(misfit);
         let says_none = |text| datetime::parse_date_time(text, context.compared_date_rules()).is_none();
-        match refused && value.as_raw_bytes().is_some_and(says_none) {
-            true if self.column == ColumnType::Date => Err(SqlError::wrong_value("DATE", to_text(&value))),
-            true => Err(SqlError::wrong_value("DATETIME", to_text(&value))),
-            false => Ok(()),
+        if !refused || !value.as_raw_bytes().is_some_and(says_none) {
+            return Ok(());
         }
+        let kind = match self.column {
+            ColumnType::Date => "DATE",
+            ColumnType::Timestamp { .. } => "TIMESTAMP",
+            _ => "DATETIME",
+        };
+        Err(SqlError::wrong_value(kind, to_text(&value)))
     }
 
     /// Tells in strict mode of a constant beside a column of times that says a day, too, which is left out.

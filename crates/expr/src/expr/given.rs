@@ -63,7 +63,7 @@ fn moment_said(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlR
     // Rows are not counted here.
     const ROW: u64 = 1;
     let written = to_bytes(text);
-    let Some(found) = datetime::parse_date_time(&written, context.date_rules()) else {
+    let Some(found) = datetime::parse_date_time(&written, context.compared_date_rules()) else {
         let shown = shown_value(text);
         context.warn(SqlError::incorrect_value_for_column("datetime", shown, to_text(name), ROW))?;
         return Ok(Value::DateTime(DateTime::ZERO));

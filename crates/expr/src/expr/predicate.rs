@@ -47,15 +47,17 @@ pub(super) enum Misfit {
     Told,
     /// It is told of by the row, for the date is a parameter.
     OfParameter,
-    /// It is a constant, which is refused.
-    Refused,
+    /// It is a constant, which is refused as no value of the date's type.
+    Refused { beside_timestamp: bool },
 }
 
 impl Misfit {
     /// Of these two.
     pub(super) fn of(text: &Expr, date: &Expr) -> Misfit {
         match date {
-            _ if text.is_constant() => Misfit::Refused,
+            _ if text.is_constant() => {
+                Misfit::Refused { beside_timestamp: matches!(date, Expr::TimestampColumn(_)) }
+            }
             Expr::Parameter(_) => Misfit::OfParameter,
             _ => Misfit::Told,
         }
@@ -120,8 +122,14 @@ fn compare_misfits(
                 let (text, date) = if left.is_string() { (left, right) } else { (right, left) };
                 let parsed = datetime::parse_date_time(&to_bytes(text), context.compared_date_rules());
                 let misfit = misfits.map(|misfits| misfits(left.is_string()));
-                if parsed.is_none() && misfit == Some(Misfit::Refused) {
-                    let kind = if matches!(date, Value::Date(_)) { "DATE" } else { "DATETIME" };
+                if parsed.is_none()
+                    && let Some(Misfit::Refused { beside_timestamp }) = misfit
+                {
+                    let kind = match date {
+                        Value::Date(_) => "DATE",
+                        _ if beside_timestamp => "TIMESTAMP",
+                        _ => "DATETIME",
+                    };
                     return Err(SqlError::wrong_value(kind, to_text(text)));
                 }
                 let told = |parsed: datetime::Temporal| {

@@ -1,8 +1,7 @@
 //! Aggregate functions: which calls are one, and what type they give.
 
 use turnstile_expr::expr::{
-    EvalSettings, Expr, ParameterKind, Typed, decimal_shape, of_branch_taken, read_silently, varies,
-    with_own_digits,
+    Expr, ParameterKind, Typed, decimal_shape, of_branch_taken, read_silently, varies, with_own_digits,
 };
 use turnstile_expr::expr::{Use, met};
 use turnstile_expr::functions::Wanted;
@@ -15,7 +14,7 @@ use turnstile_values::mixing::{Derivation, Meeting, Party, Purpose};
 use turnstile_values::types::{BlobSize, ColumnType, ExprType};
 use turnstile_values::value::Value;
 
-use super::block::Block;
+use super::block::{Block, PlanContext};
 use super::query::{Aggregate, OrderKey};
 use turnstile_expr::expr::AggregateKind;
 
@@ -94,7 +93,7 @@ pub fn build(block: &mut Block<'_, '_>, call: &FunctionCall) -> SqlResult<(Aggre
         Ok(OrderKey { expr: typed.expr, descending: item.descending, collation })
     });
     let order = order.collect::<SqlResult<Vec<_>>>()?;
-    let (first, result) = typed_result(kind, &mut arguments, &block.context.eval.settings)?;
+    let (first, result) = typed_result(kind, &mut arguments, block.context)?;
     let own_digits = takes_own_digits(kind, call.distinct, &mut arguments);
     let separator = call.separator.as_deref().unwrap_or(b",");
     let aggregate = Aggregate {
@@ -165,8 +164,9 @@ fn takes_own_digits(kind: AggregateKind, distinct: bool, arguments: &mut [Typed]
 fn typed_result(
     kind: AggregateKind,
     arguments: &mut Vec<Typed>,
-    settings: &EvalSettings,
+    context: &PlanContext<'_>,
 ) -> SqlResult<(ColumnType, ExprType)> {
+    let settings = &context.eval.settings;
     let connection = settings.connection_collation;
     if kind.reads_numbers() {
         let wanted = if kind.reads_bits() { Wanted::Integer } else { Wanted::Double };
@@ -184,7 +184,9 @@ fn typed_result(
         return Ok((none.clone(), ExprType::not_null(none)));
     }
     if kind != AggregateKind::GroupConcat {
-        let result = result_type(kind, &first, settings.division_digits)?;
+        // While it is sought what a `?` is, what holds one is as long as any text.
+        let open = context.parameters.derivation().is_some() && arguments.iter().any(holds_parameter);
+        let result = result_type(kind, &first, (settings.division_digits, open))?;
         return Ok((first.column, result));
     }
     let meeting = Meeting { operation: "group_concat", purpose: Purpose::Result, connection };
@@ -206,7 +208,17 @@ fn concatenated(arguments: &[Typed], agreed: Party, connection: Collation) -> Ex
     ExprType::nullable(column).with_traits(agreed.traits)
 }
 
-fn result_type(kind: AggregateKind, of: &ExprType, division_digits: u8) -> SqlResult<ExprType> {
+fn holds_parameter(typed: &Typed) -> bool {
+    let mut holds = false;
+    typed.expr.walk(&mut |one| holds |= matches!(one, Expr::Parameter(_)));
+    holds
+}
+
+fn result_type(
+    kind: AggregateKind,
+    of: &ExprType,
+    (division_digits, open): (u8, bool),
+) -> SqlResult<ExprType> {
     let argument = &of.column;
     let smallest = matches!(kind, AggregateKind::Min | AggregateKind::Max);
     if smallest && of.traits.derivation == Derivation::None {
@@ -219,7 +231,7 @@ fn result_type(kind: AggregateKind, of: &ExprType, division_digits: u8) -> SqlRe
         AggregateKind::BitAnd | AggregateKind::BitOr | AggregateKind::BitXor
             if argument.is_binary_string() =>
         {
-            if argument.text_length() > BIT_BYTES_MAX {
+            if argument.text_length() > BIT_BYTES_MAX && !open {
                 return Err(SqlError::bit_aggregate_too_long());
             }
             ExprType::not_null(ColumnType::Varbinary { length: argument.text_length() })

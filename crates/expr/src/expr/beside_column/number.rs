@@ -72,9 +72,9 @@ fn said_in_list(operand: &ColumnType, value: &Value) -> Option<Value> {
     match operand {
         ColumnType::Time { .. } if full => Some(Value::Time(clock_of_number(value)?)),
         ColumnType::Date if !full && micros == 0 => None,
-        ColumnType::Date => Some(of_column(moment_said(value)?, operand).0),
+        ColumnType::Date => Some(of_column(moment_said(value, false)?, operand).0),
         ColumnType::DateTime { .. } | ColumnType::Timestamp { .. } if is_real(value) => {
-            Some(of_column(moment_said(value)?, operand).0)
+            Some(of_column(moment_said(value, false)?, operand).0)
         }
         _ => None,
     }
@@ -121,12 +121,13 @@ pub fn clock_of_number(value: &Value) -> Option<Time> {
 }
 
 /// A literal beside a column of dates or moments among numbers: the one that it says, or as it is.
-pub fn moment_of_literal(column: &ColumnType, typed: Typed) -> Typed {
+/// `zero_parts`: whether a month or a day may be zero.
+pub fn moment_of_literal(column: &ColumnType, typed: Typed, zero_parts: bool) -> Typed {
     let Expr::Literal(value) = &typed.expr else { return typed };
     if matches!(value, Value::Time(_)) {
         return read_by("today", today, typed, column.clone());
     }
-    let Some(moment) = moment_said(value) else { return typed };
+    let Some(moment) = moment_said(value, zero_parts) else { return typed };
     let (value, column) = of_column(moment, column);
     Typed { expr: Expr::Literal(value), kind: ExprType::not_null(column) }
 }
@@ -134,7 +135,7 @@ pub fn moment_of_literal(column: &ColumnType, typed: Typed) -> Typed {
 /// A constant number beside a column of dates or moments: the one that it says, or as it is.
 pub fn moment_of_number(column: &ColumnType, typed: Typed) -> Typed {
     if matches!(typed.expr, Expr::Literal(_)) {
-        return moment_of_literal(column, typed);
+        return moment_of_literal(column, typed, false);
     }
     let column = of_column(DateTime::ZERO, column).1;
     let call = Call::new("moment of number", number_read, vec![typed.expr], column);
@@ -143,7 +144,7 @@ pub fn moment_of_number(column: &ColumnType, typed: Typed) -> Typed {
 
 fn number_read(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
     let number = &arguments[0];
-    Ok(moment_said(number).map_or_else(|| number.clone(), |moment| of_column(moment, &call.kind).0))
+    Ok(moment_said(number, false).map_or_else(|| number.clone(), |moment| of_column(moment, &call.kind).0))
 }
 
 /// A moment as a column keeps it.
@@ -156,19 +157,19 @@ fn of_column(moment: DateTime, column: &ColumnType) -> (Value, ColumnType) {
 }
 
 /// The moment that a value says.
-fn moment_said(value: &Value) -> Option<DateTime> {
-    let rules = DateRules { invalid: true, zero_in_date: false, ..DateRules::LENIENT };
+fn moment_said(value: &Value, zero_parts: bool) -> Option<DateTime> {
+    let rules = DateRules { zero_in_date: zero_parts, ..DateRules::LENIENT };
     match value {
         Value::DateTime(moment) => Some(*moment),
         Value::Date(date) => Some(date.at_midnight()),
         Value::Str(text) => {
-            let parsed = datetime::parse_date_time(text.as_bytes(), DateRules::LENIENT);
+            let parsed = datetime::parse_date_time(text.as_bytes(), rules);
             parsed
                 .filter(|found| !found.truncated && found.offset_seconds.is_none())
                 .map(|found| found.moment)
         }
         number => whole_and_micros(number).and_then(|(whole, micros)| {
-            let found = datetime::parse_number(whole, rules)?;
+            let found = datetime::parse_number(whole, DateRules { invalid: true, ..rules })?;
             // What stands behind the point of a day alone is no part of it.
             let micros = if found.has_time { micros } else { 0 };
             let at = found.moment;

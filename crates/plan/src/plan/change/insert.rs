@@ -1,5 +1,6 @@
 //! Plans of INSERT and REPLACE.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use turnstile_catalog::accounts::Privileges;
@@ -65,7 +66,7 @@ fn plan_rows(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult<Inser
         block.scope.add(table)?;
     }
     if let Some(alias) = &insert.row_alias {
-        block.scope.add(aliased_row(&table, alias, new_base, (&targets, names.as_ref())))?;
+        block.scope.add(aliased_row(&table, alias, new_base, (&targets, names.as_ref()))?)?;
     }
     let on_duplicate = assignments(&mut block, &insert.on_duplicate, &table, base)?;
     let read = on_duplicate.iter().filter_map(|(_, value)| value.as_ref()).flat_map(Expr::columns);
@@ -223,19 +224,26 @@ fn check_values(count: usize, targets: &[usize], table: &Table) -> SqlResult<()>
     targets.iter().try_for_each(|column| table.check_takes_value(*column))
 }
 
-/// The new row by the names that `AS alias (a, b)` gives it.
+/// The new row by the names that `AS alias (a, b)` gives it: as many as columns are given values, each once.
 fn aliased_row(
     table: &Arc<Table>,
     alias: &ast::RowAlias,
     base: usize,
     (targets, names): (&[usize], Option<&ViewNames>),
-) -> ScopeTable {
+) -> SqlResult<ScopeTable> {
+    if !alias.columns.is_empty() && alias.columns.len() != targets.len() {
+        return Err(SqlError::view_columns_mismatch());
+    }
+    let mut given = HashMap::with_capacity(alias.columns.len());
+    if let Some(first) = alias.columns.iter().find_map(|name| given.insert(name.to_lowercase(), name)) {
+        return Err(SqlError::duplicate_column(first));
+    }
     let mut row = named(ScopeTable::of(table, &alias.table, base), names);
     row.own_names = row.columns.iter().map(|column| column.name.clone()).collect();
     for (column, name) in targets.iter().zip(&alias.columns) {
         row.columns[*column].name = name.clone();
     }
-    row
+    Ok(row)
 }
 
 pub(super) fn targets(table: &Table, names: &[ast::Name]) -> SqlResult<Vec<usize>> {
