@@ -180,11 +180,8 @@ impl Catalog {
         if !unknown.is_empty() {
             write_rows(&engine, &unknown).await?;
         }
-        for index in engine.indexes() {
-            if !known.contains(&index) {
-                engine.drop_index(index)?;
-            }
-        }
+        let unknown: Vec<_> = engine.indexes().into_iter().filter(|index| !known.contains(index)).collect();
+        engine.drop_indexes(&unknown)?;
         let statistics = StatisticsKeeper::new(engine.clone(), dictionary.version_counter());
         let catalog = Arc::new(Catalog {
             engine,

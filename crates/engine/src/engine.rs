@@ -359,9 +359,29 @@ impl Engine {
     /// Drops an index and frees its pages. Once this has begun the index is gone for good, even if the engine
     /// goes down.
     pub fn drop_index(&self, index: IndexId) -> Result<()> {
-        let lsn = self.begin_drop(index)?;
-        self.kernel.storage.wal.flush_to(lsn)?;
-        self.end_drop(index)
+        self.drop_indexes(&[index])
+    }
+
+    /// The same of several, which wait for one sync together. An error leaves those behind the one that it is
+    /// about as they were; what was begun before it is dropped.
+    pub fn drop_indexes(&self, indexes: &[IndexId]) -> Result<()> {
+        let (mut begun, mut failed) = (None, Ok(()));
+        let mut count = 0;
+        for index in indexes {
+            match self.begin_drop(*index) {
+                Ok(lsn) => begun = Some(lsn),
+                Err(error) => {
+                    failed = Err(error);
+                    break;
+                }
+            }
+            count += 1;
+        }
+        if let Some(lsn) = begun {
+            self.kernel.storage.wal.flush_to(lsn)?;
+        }
+        indexes[..count].iter().try_for_each(|index| self.end_drop(*index))?;
+        failed
     }
 
     /// Drops an index that nobody looks for after a restart: nothing is synced. Pages are given to others

@@ -221,7 +221,8 @@ pub(super) fn make_trees(session: &Session, definition: &mut Definition, tempora
 
 /// Drops trees that no definition names any more.
 pub(super) fn drop_trees(session: &Session, trees: impl IntoIterator<Item = IndexId>) -> SqlResult<()> {
-    trees.into_iter().try_for_each(|tree| session.db.engine().drop_index(tree).map_err(SqlError::from))
+    let trees: Vec<IndexId> = trees.into_iter().collect();
+    session.db.engine().drop_indexes(&trees).map_err(SqlError::from)
 }
 
 /// Whether a new table cannot have this name.

@@ -14,6 +14,9 @@ use crate::dictionary::{Dictionary, Table, TableName as FullName};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::WarningLevel;
 
+/// How many trees wait for one sync: enough that it costs each little, few enough to give way between.
+const DROPPED_TOGETHER: usize = 32;
+
 /// Drops tables that are there, and their database with them: all of it, or nothing. How many tables.
 pub(super) async fn drop_together(
     session: &mut Session,
@@ -53,9 +56,10 @@ pub(super) async fn drop_together(
     }
     drop((holds, view_holds));
     session.table_locks.take_if(|locks| locks.is_empty());
-    for table in &tables {
+    let trees: Vec<_> = tables.iter().flat_map(|table| table.trees()).collect();
+    for together in trees.chunks(DROPPED_TOGETHER) {
         slice.breathe().await;
-        drop_trees(session, table.trees())?;
+        drop_trees(session, together.iter().copied())?;
     }
     Ok(tables.len() as u64)
 }
