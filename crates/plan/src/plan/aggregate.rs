@@ -14,7 +14,7 @@ use turnstile_values::mixing::{Derivation, Meeting, Party, Purpose};
 use turnstile_values::types::{BlobSize, ColumnType, ExprType};
 use turnstile_values::value::Value;
 
-use super::block::{Block, PlanContext};
+use super::block::Block;
 use super::query::{Aggregate, OrderKey};
 use turnstile_expr::expr::AggregateKind;
 
@@ -93,7 +93,7 @@ pub fn build(block: &mut Block<'_, '_>, call: &FunctionCall) -> SqlResult<(Aggre
         Ok(OrderKey { expr: typed.expr, descending: item.descending, collation })
     });
     let order = order.collect::<SqlResult<Vec<_>>>()?;
-    let (first, result) = typed_result(kind, &mut arguments, block.context)?;
+    let (first, result) = typed_result(kind, &mut arguments, block)?;
     let own_digits = takes_own_digits(kind, call.distinct, &mut arguments);
     let separator = call.separator.as_deref().unwrap_or(b",");
     let aggregate = Aggregate {
@@ -164,9 +164,9 @@ fn takes_own_digits(kind: AggregateKind, distinct: bool, arguments: &mut [Typed]
 fn typed_result(
     kind: AggregateKind,
     arguments: &mut Vec<Typed>,
-    context: &PlanContext<'_>,
+    block: &Block<'_, '_>,
 ) -> SqlResult<(ColumnType, ExprType)> {
-    let settings = &context.eval.settings;
+    let settings = &block.context.eval.settings;
     let connection = settings.connection_collation;
     if kind.reads_numbers() {
         let wanted = if kind.reads_bits() { Wanted::Integer } else { Wanted::Double };
@@ -184,8 +184,7 @@ fn typed_result(
         return Ok((none.clone(), ExprType::not_null(none)));
     }
     if kind != AggregateKind::GroupConcat {
-        // While it is sought what a `?` is, what holds one is as long as any text.
-        let open = context.parameters.derivation().is_some() && arguments.iter().any(holds_parameter);
+        let open = arguments.iter().any(|one| is_open_beside_bits(block, one));
         let result = result_type(kind, &first, (settings.division_digits, open))?;
         return Ok((first.column, result));
     }
@@ -208,10 +207,14 @@ fn concatenated(arguments: &[Typed], agreed: Party, connection: Collation) -> Ex
     ExprType::nullable(column).with_traits(agreed.traits)
 }
 
-fn holds_parameter(typed: &Typed) -> bool {
+/// Whether it is sought yet what a `?` in it is, which a BIT column beside it makes a number.
+fn is_open_beside_bits(block: &Block<'_, '_>, typed: &Typed) -> bool {
     let mut holds = false;
     typed.expr.walk(&mut |one| holds |= matches!(one, Expr::Parameter(_)));
-    holds
+    let is_bits = |at: usize| {
+        block.scope.column_at(at).is_some_and(|(_, column)| matches!(column.kind, ColumnType::Bit { .. }))
+    };
+    holds && block.context.parameters.derivation().is_some() && typed.expr.columns().into_iter().any(is_bits)
 }
 
 fn result_type(
