@@ -3,10 +3,13 @@
 //!
 //! ```text
 //!   push ──> [ requests ] ──pop──> reader ──> disk        1 .. least: always there
-//!                 │ more behind it, nobody idle, and reads take long: one more
+//!                 │ somebody waits, nobody is idle, and reads take long: one more
 //!                 v
 //!             reader ──────────────────────> disk          up to most; ends after a while without work
 //! ```
+//!
+//! Both who queues a read and who takes one look whether there is to be one more: while all threads wait for
+//! the disk only the first can, and of many that come at once only the second starts them one after another.
 //!
 //! `innodb_read_io_threads` is `least`; `most` is sixteen times as many. Where pages come from the operating
 //! system's cache reads are short and more threads would only take processors from the sessions: so only
@@ -18,8 +21,8 @@ use super::storage::abort_on_panic;
 use crate::ids::PageNo;
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -52,6 +55,8 @@ struct State {
     running: usize,
     idle: usize,
     threads: Vec<JoinHandle<()>>,
+    /// For the threads that are still to be started.
+    pool: Weak<Pool>,
 }
 
 impl Default for Readers {
@@ -68,8 +73,14 @@ impl Readers {
             return Err(load);
         }
         state.requests.push_back((page_no, load));
+        let more = self.wants_more(&state).then(|| state.pool.upgrade()).flatten();
+        state.running += usize::from(more.is_some());
         drop(state);
         self.arrived.notify_one();
+        if let Some(pool) = more {
+            // If the system gives no thread the ones that there are go on.
+            let _ = pool.start_reader();
+        }
         Ok(())
     }
 
@@ -127,6 +138,7 @@ impl Pool {
     pub(crate) fn start_readers(self: &Arc<Self>, least: usize) -> std::io::Result<()> {
         let mut state = self.readers.state.lock();
         (state.open, state.least, state.running) = (true, least, least);
+        state.pool = Arc::downgrade(self);
         drop(state);
         (0..least).try_for_each(|_| self.start_reader())
     }

@@ -282,9 +282,13 @@ fn many_pages_are_read_at_once() {
     let (storage, _) = Storage::recover(Arc::new(disk.clone()), &small(2)).unwrap();
     disk.pause(Paused::Reads, DATA_FILE);
     std::thread::scope(|scope| {
-        for page in &pages {
+        for (nth, page) in pages.iter().enumerate() {
             let storage = &storage;
             scope.spawn(move || drop(block_on(storage.pool.load(*page)).unwrap()));
+            // Some one by one, while all threads wait for the disk, the others at once.
+            if nth < 16 {
+                disk.wait_until_paused(nth + 1);
+            }
         }
         disk.wait_until_paused(32);
         std::thread::sleep(std::time::Duration::from_millis(20));
