@@ -57,7 +57,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "fuzz mdl",
             "dictionary user_locks",
             "accounts definition",
-            "statistics variables virtual_table",
+            "digests statistics variables virtual_table",
             "registry",
             "catalog",
             "session_state",

@@ -135,6 +135,14 @@ fn read_histogram(
     Ok(false)
 }
 
+/// How many kinds of statements are counted.
+fn digests_max(globals: &Globals) -> usize {
+    match globals.named("performance_schema_digests_size") {
+        Value::UInt(most) => most as usize,
+        _ => 0,
+    }
+}
+
 impl Catalog {
     /// Opens what the engine holds: loads dictionary and accounts (making the first account in a fresh one),
     /// drops indexes that the dictionary does not know.
@@ -191,7 +199,7 @@ impl Catalog {
             names: NameLocks::default(),
             user_locks: Arc::default(),
             accounts,
-            registry: Registry::default(),
+            registry: Registry::new(digests_max(&globals)),
             temporary: temporary_folder(&globals),
             globals,
             memory: Arc::default(),

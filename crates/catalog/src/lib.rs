@@ -5,6 +5,7 @@ pub mod accounts;
 pub mod catalog;
 pub mod definition;
 pub mod dictionary;
+pub mod digests;
 pub mod expression_text;
 pub mod fuzz;
 pub mod mdl;

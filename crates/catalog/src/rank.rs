@@ -20,3 +20,7 @@ pub static METADATA_NAMES: LatchClass = LatchClass::mutexes("mdl_names_mutex");
 pub static USER_LOCKS: LatchClass = LatchClass::mutexes("user_locks_mutex");
 /// Waits at metadata locks, written down.
 pub static METADATA_DEADLOCKS: LatchClass = LatchClass::mutexes("mdl_deadlocks_mutex");
+/// The table of digests.
+pub static DIGESTS: LatchClass = LatchClass::mutexes("digests_mutex");
+/// Numbers of a digest.
+pub static DIGEST: LatchClass = LatchClass::mutexes("digest_mutex");

@@ -17,6 +17,7 @@ use turnstile_engine::session_status::SessionStatus;
 use turnstile_engine::tally::RowTotals;
 
 use crate::accounts::AccountName;
+use crate::digests::{Digests, Pending};
 use crate::registry::counts::{SessionCounts, Totals};
 use crate::variables::SessionSettings;
 
@@ -77,6 +78,8 @@ pub struct Entry {
     shown: Mutex<Shown>,
     /// What it counts for SHOW STATUS.
     pub counts: SessionCounts,
+    /// What it counts by digest. Nobody else takes this but who reads what all have counted.
+    pub digests: Mutex<Pending>,
 }
 
 /// What SHOW PROCESSLIST shows besides numbers.
@@ -229,11 +232,20 @@ pub struct Registry {
     started: std::time::Instant,
     /// The same moment in microseconds since 1970.
     started_unix_us: u64,
+    digests: Digests,
 }
 
 impl Default for Registry {
     fn default() -> Self {
+        Registry::new(0)
+    }
+}
+
+impl Registry {
+    /// One that counts statements by so many digests at most.
+    pub fn new(digests_max: usize) -> Self {
         Registry {
+            digests: Digests::new(digests_max),
             sessions: Mutex::default(),
             next_id: AtomicU64::new(1),
             started: std::time::Instant::now(),
@@ -242,9 +254,7 @@ impl Default for Registry {
                 .map_or(0, |since| since.as_micros() as u64),
         }
     }
-}
 
-impl Registry {
     /// A connection id that was never given before.
     pub fn next_id(&self) -> u64 {
         self.next_id.fetch_add(1, Ordering::Relaxed)
@@ -272,13 +282,35 @@ impl Registry {
             ended_for_idleness: AtomicBool::new(false),
             shown: Mutex::new(shown),
             counts: SessionCounts::default(),
+            digests: Mutex::default(),
         });
         self.change(|sessions| _ = sessions.by_id.insert(id, entry.clone()));
         entry
     }
 
+    /// Statements by digest, without what sessions have not folded yet.
+    #[inline]
+    pub fn digests(&self) -> &Digests {
+        &self.digests
+    }
+
+    /// Statements by digest, with all that has ended.
+    pub fn folded_digests(&self) -> &Digests {
+        self.list().iter().for_each(|entry| entry.digests.lock().fold(&self.digests));
+        &self.digests
+    }
+
+    /// Begins the table of statements by digest anew.
+    pub fn truncate_digests(&self) {
+        self.folded_digests().truncate();
+        self.list().iter().for_each(|entry| entry.digests.lock().renew());
+    }
+
     /// Forgets a session, but not what it has counted. It counts nothing from here on.
     pub fn leave(&self, id: u64) {
+        if let Some(entry) = self.find(id) {
+            entry.digests.lock().fold(&self.digests);
+        }
         self.change(|sessions| {
             if let Some(entry) = sessions.by_id.remove(&id) {
                 sessions.ended.add(&entry);

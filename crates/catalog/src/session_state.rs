@@ -52,6 +52,8 @@ pub struct SessionState {
     /// What OPTIMIZER_TRACE shows; none while no statement was traced.
     traces: Mutex<Option<Box<Traces>>>,
     schema: Mutex<Option<Arc<str>>>,
+    /// How often the current database was set.
+    schema_changes: AtomicU64,
     last_insert_id: AtomicU64,
     /// The statement has called LAST_INSERT_ID() with a value.
     tells_id: AtomicBool,
@@ -178,6 +180,7 @@ impl SessionState {
             user_variables: Mutex::new(UserVariables::on(&memory)),
             traces: Mutex::new(None),
             schema: Mutex::new(None),
+            schema_changes: AtomicU64::new(0),
             last_insert_id: AtomicU64::new(0),
             tells_id: AtomicBool::new(false),
             insert_id: AtomicU64::new(0),
@@ -267,7 +270,14 @@ impl SessionState {
 
     /// Changes the current database.
     pub fn set_schema(&self, schema: Option<Arc<str>>) {
+        self.schema_changes.fetch_add(1, Ordering::Relaxed);
         *self.schema.lock() = schema;
+    }
+
+    /// How often the current database was set: as long as that is the same, so is the database.
+    #[inline]
+    pub fn schema_changes(&self) -> u64 {
+        self.schema_changes.load(Ordering::Relaxed)
     }
 
     /// Sets a session variable in normal form.

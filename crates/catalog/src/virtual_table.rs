@@ -2,6 +2,7 @@
 //! and who may read them. Their rows are made from memory, above.
 
 mod accounts;
+mod digests;
 mod empty;
 mod estimates;
 mod extensions;
@@ -103,6 +104,11 @@ pub enum VirtualTable {
     RoleColumnGrants,
     Views,
     ViewTableUsage,
+    DigestSummary,
+    DigestHistogram,
+    StatementHistogram,
+    SysStatementAnalysis,
+    SysStatementAnalysisRaw,
     /// A table of information_schema about what this server does not have, by its place in `empty::TABLES`.
     Empty(usize),
     /// The same of performance_schema, in `uninstrumented::TABLES`.
@@ -152,6 +158,7 @@ impl VirtualTable {
             .chain(roles::SHAPES)
             .chain(estimates::SHAPES)
             .chain(views::SHAPES)
+            .chain(digests::SHAPES)
             .map(|(table, _)| *table);
         let empty = (0..empty::TABLES.len()).map(VirtualTable::Empty);
         let uninstrumented = (0..uninstrumented::TABLES.len()).map(VirtualTable::Uninstrumented);
@@ -179,7 +186,8 @@ impl VirtualTable {
             .chain(privileges::SHAPES)
             .chain(roles::SHAPES)
             .chain(estimates::SHAPES)
-            .chain(views::SHAPES);
+            .chain(views::SHAPES)
+            .chain(digests::SHAPES);
         all.find(|(table, _)| *table == self).map_or(("", &[]), |(_, shape)| *shape)
     }
 
@@ -192,7 +200,11 @@ impl VirtualTable {
     pub fn schema(self) -> &'static str {
         use VirtualTable as V;
         match self {
-            V::SysLockWaits | V::SysLockWaitsRaw | V::SysHotRows => "sys",
+            V::SysLockWaits
+            | V::SysLockWaitsRaw
+            | V::SysHotRows
+            | V::SysStatementAnalysis
+            | V::SysStatementAnalysisRaw => "sys",
             V::MysqlUser
             | V::MysqlDb
             | V::MysqlTablesPriv
@@ -213,6 +225,9 @@ impl VirtualTable {
             | V::PerformanceGlobalVariables
             | V::PerformanceSessionVariables
             | V::PersistedVariables
+            | V::DigestSummary
+            | V::DigestHistogram
+            | V::StatementHistogram
             | V::Uninstrumented(_) => "performance_schema",
             _ => "information_schema",
         }
@@ -303,6 +318,9 @@ impl VirtualTable {
         let kind = |name: &str, code: char| match code {
             'n' => ColumnType::BIGINT_UNSIGNED,
             'd' => ColumnType::DateTime { fsp: 0 },
+            'u' => ColumnType::Timestamp { fsp: 6 },
+            'k' => ColumnType::int(IntWidth::Int, true),
+            'q' => ColumnType::Double { unsigned: false, digits: Some((7, 6)), zerofill: false },
             'i' => ColumnType::BIGINT,
             'm' => ColumnType::INT,
             'y' => ColumnType::int(IntWidth::Tiny, false),

@@ -20,6 +20,7 @@ use turnstile_values::value::Value;
 
 mod accounts;
 pub mod catalog;
+mod digests;
 mod estimates;
 mod extensions;
 mod foreign_keys;
@@ -119,6 +120,11 @@ fn write_sought(
         V::SysLockWaitsRaw => locks::lock_waits(db, session, false, out),
         V::HotRows => hot_rows::counted(db, out),
         V::SysHotRows => hot_rows::readable(db, out),
+        V::DigestSummary => digests::summary(db, session, out),
+        V::DigestHistogram => digests::histograms(db, out),
+        V::StatementHistogram => digests::histogram(db, out),
+        V::SysStatementAnalysis => digests::analysis(db, session, true, out),
+        V::SysStatementAnalysisRaw => digests::analysis(db, session, false, out),
         V::ThreadPoolGroups => thread_pool::groups(db, out),
         V::ThreadPoolQueues => thread_pool::queues(db, out),
         V::ThreadPoolStats => thread_pool::stats(db, out),

@@ -1,7 +1,7 @@
 //! A statement that is kept to run again: prepared, or in the statement cache; with its plans.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 use smallvec::SmallVec;
@@ -41,6 +41,8 @@ pub struct Statement {
     pub(crate) plans: Mutex<Plans>,
     /// What its literals say decides what is compared: each text is planned with its own.
     pub(crate) by_value: AtomicBool,
+    /// Of a prepared statement: the stamp of the digest it is counted under.
+    pub(crate) stamp: AtomicU64,
 }
 
 impl Statement {
@@ -59,6 +61,7 @@ impl Statement {
             _charge: Announced::default(),
             plans: Mutex::default(),
             by_value: AtomicBool::new(false),
+            stamp: AtomicU64::new(0),
         }
     }
 

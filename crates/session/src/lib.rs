@@ -10,8 +10,8 @@ pub mod statement_cache;
 mod used_tables;
 
 pub use turnstile_catalog::{
-    accounts, catalog, definition, dictionary, expression_text, fuzz, mdl, rank, registry, row_codec,
-    session_state, thread_pool, timeout, user_locks, variables, version, virtual_table,
+    accounts, catalog, definition, dictionary, digests, expression_text, fuzz, mdl, rank, registry,
+    row_codec, session_state, thread_pool, timeout, user_locks, variables, version, virtual_table,
 };
 pub use turnstile_exec::exec;
 pub use turnstile_expr::{expr, functions};

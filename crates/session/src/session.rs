@@ -19,6 +19,7 @@ mod known;
 mod lock_tables;
 mod log;
 mod maintain;
+mod measured;
 mod needs;
 mod persist;
 mod preparable;
@@ -114,6 +115,8 @@ pub struct Session {
     rights: KnownRights,
     /// What it has found last of what all sessions share.
     known: known::KnownThings,
+    /// Where its statements are counted by digest.
+    measured: measured::Measured,
 }
 
 impl Session {
@@ -309,6 +312,7 @@ impl Session {
             }
         }
         let now_us = self.db.registry().now_us();
+        measured::end(self, now_us, result.is_err());
         if now_us.saturating_sub(self.entry.since_us()) > self.settings.long_query_us {
             log::note_slow(self, now_us, result.is_ok());
         }

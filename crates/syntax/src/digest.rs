@@ -9,8 +9,8 @@
 //! insert into t values (1,'a'),(2,'b')          ->   INSERT INTO `t` VALUES (...) /* , ... */
 //! ```
 //!
-//! The layout is that of `performance_schema.events_statements_summary_by_digest`; the digest itself is a
-//! hash of that text (FNV-1a, 64 bits), not MySQL's SHA-256.
+//! The layout is that of `performance_schema.events_statements_summary_by_digest`. The hash (FNV-1a, 64 bits)
+//! chooses places; the digest that is shown is the SHA-256 of the text, where MySQL's is of its tokens.
 
 use crate::lexer::{Keyword, LexOptions, Lexer, Token, TokenKind, literal};
 

@@ -192,6 +192,7 @@ that arrive together share one sync of the log without any setting.",
             "innodb_monitor_reset",
             "innodb_monitor_reset_all",
             "performance_schema",
+            "performance_schema_digests_size",
         ],
     },
     Topic {

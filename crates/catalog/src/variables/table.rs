@@ -284,7 +284,8 @@ pub const VARIABLES: &[Definition] = variables! {
     "optimizer_trace_max_mem_size" Both own uint(0, U32), "1048576", live("catalog/src/variables/settings.rs"), "Bytes that all kept traces may have. What is cut off is counted in MISSING_BYTES_BEYOND_MAX_MEM_SIZE.";
     "optimizer_trace_offset" Both own int(i32::MIN as i64, i32::MAX as i64), "-1", live("catalog/src/variables/settings.rs"), "The first trace that is kept, counted from when this or optimizer_trace_limit was set; below 0: counted back from the last one.";
     "parser_max_mem_size" Both own uint(0, u64::MAX), "18446744073709551615", inert, "No effect.";
-    "performance_schema" Global admin Kind::Bool, "ON", fixed, "Locks, waits, sessions, status and variables are there; statements are not instrumented.";
+    "performance_schema" Global admin Kind::Bool, "ON", fixed, "Locks, waits, sessions, status and variables are there; statements are counted by digest; files, tables and memory are not instrumented.";
+    "performance_schema_digests_size" Global admin uint(0, 1048576), "10000", start("catalog/src/catalog.rs"), "Kinds of statements that are counted one by one in performance_schema.events_statements_summary_by_digest; those beyond share a row without a digest. 0: statements are not counted by digest, and no latencies are measured.";
     "persisted_globals_load" Global admin Kind::Bool, "ON", start("catalog/src/variables/values.rs"), "Take over at start what SET PERSIST has kept in mysqld-auto.cnf. OFF for one start when a kept value keeps the server from starting; RESET PERSIST then removes it.";
     "pid_file" Global admin Kind::Text, "", start("server/src/serve.rs"), "Where the process id is written; empty for nowhere. Relative to datadir.";
     "port" Global admin uint(0, 65535), "3306", start("server/src/serve.rs"), "TCP port.";

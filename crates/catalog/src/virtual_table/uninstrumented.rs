@@ -1,55 +1,11 @@
-//! Tables of performance_schema about what is not instrumented or does not exist here (statements by digest,
-//! files, memory, replication), empty. Exporters and administration tools ask for them and take an empty
+//! Tables of performance_schema about what is not instrumented or does not exist here (files, tables, memory,
+//! replication), empty. Exporters and administration tools ask for them and take an empty
 //! answer for what it is; their columns are MySQL's.
 
 use super::Shape;
 
 /// Their shapes.
 pub(super) const TABLES: &[Shape] = &[
-    (
-        "events_statements_summary_by_digest",
-        &[
-            ("SCHEMA_NAME", 'S'),
-            ("DIGEST", 'S'),
-            ("DIGEST_TEXT", 'T'),
-            ("COUNT_STAR", 'n'),
-            ("SUM_TIMER_WAIT", 'n'),
-            ("MIN_TIMER_WAIT", 'n'),
-            ("AVG_TIMER_WAIT", 'n'),
-            ("MAX_TIMER_WAIT", 'n'),
-            ("SUM_LOCK_TIME", 'n'),
-            ("SUM_ERRORS", 'n'),
-            ("SUM_WARNINGS", 'n'),
-            ("SUM_ROWS_AFFECTED", 'n'),
-            ("SUM_ROWS_SENT", 'n'),
-            ("SUM_ROWS_EXAMINED", 'n'),
-            ("SUM_CREATED_TMP_DISK_TABLES", 'n'),
-            ("SUM_CREATED_TMP_TABLES", 'n'),
-            ("SUM_SELECT_FULL_JOIN", 'n'),
-            ("SUM_SELECT_FULL_RANGE_JOIN", 'n'),
-            ("SUM_SELECT_RANGE", 'n'),
-            ("SUM_SELECT_RANGE_CHECK", 'n'),
-            ("SUM_SELECT_SCAN", 'n'),
-            ("SUM_SORT_MERGE_PASSES", 'n'),
-            ("SUM_SORT_RANGE", 'n'),
-            ("SUM_SORT_ROWS", 'n'),
-            ("SUM_SORT_SCAN", 'n'),
-            ("SUM_NO_INDEX_USED", 'n'),
-            ("SUM_NO_GOOD_INDEX_USED", 'n'),
-            ("SUM_CPU_TIME", 'n'),
-            ("MAX_CONTROLLED_MEMORY", 'n'),
-            ("MAX_TOTAL_MEMORY", 'n'),
-            ("COUNT_SECONDARY", 'n'),
-            ("FIRST_SEEN", 'd'),
-            ("LAST_SEEN", 'd'),
-            ("QUANTILE_95", 'n'),
-            ("QUANTILE_99", 'n'),
-            ("QUANTILE_999", 'n'),
-            ("QUERY_SAMPLE_TEXT", 'T'),
-            ("QUERY_SAMPLE_SEEN", 'd'),
-            ("QUERY_SAMPLE_TIMER_WAIT", 'n'),
-        ],
-    ),
     (
         "file_summary_by_event_name",
         &[

@@ -14,6 +14,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::registry::{Names, Shown};
 use crate::session::accounts::role_statements;
 use crate::session::known::KnownThings;
+use crate::session::measured::Measured;
 use crate::template::Scan;
 
 /// How a session begins; all of it known after authentication.
@@ -72,6 +73,7 @@ impl Session {
             scan: Scan::default(),
             rights: KnownRights::default(),
             known: KnownThings::default(),
+            measured: Measured::default(),
         };
         session.begin_as(&init)?;
         log::log_connect(&session);

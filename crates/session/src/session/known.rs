@@ -7,6 +7,7 @@
 //! |---|---|---|
 //! | statement of a text, or template of a key | its place is not wanted | text, mode of reading |
 //! | plan | with its statement | all that [`super::prepared`] asks of a plan kept there |
+//! | the digest it is counted under | with its statement | its stamp ([`super::measured`]) |
 //! | table and its metadata lock | the dictionary's version is the same | that version, before and after |
 //!
 //! Places are given by hash: a session sends few texts again and again. What is kept here may be gone from
@@ -17,6 +18,7 @@ use std::sync::Arc;
 use turnstile_sys::known::Known;
 
 use super::CachedStatement;
+use super::measured::Stamp;
 use crate::dictionary::Table;
 use crate::expr::SqlMode;
 use crate::kept_statement::Kept;
@@ -25,7 +27,7 @@ use crate::row_plan::RowPlan;
 use crate::statement_cache::CachedTemplate;
 
 /// Places for texts and keys.
-const TEXTS: usize = 8;
+pub const PLACES: usize = 8;
 /// Longest text that is kept, in bytes: so much a session may hold besides what its memory account counts.
 const TEXT_BYTES_MAX: usize = 512;
 /// Places for tables.
@@ -45,6 +47,7 @@ struct Text {
     text: Arc<[u8]>,
     found: Found,
     plan: Option<KnownPlan>,
+    stamp: Stamp,
 }
 
 /// A plan, and what it was kept under.
@@ -64,7 +67,7 @@ struct KnownTable {
 /// See the module.
 #[derive(Default)]
 pub struct KnownThings {
-    texts: [Option<Box<Text>>; TEXTS],
+    texts: [Option<Box<Text>>; PLACES],
     tables: Vec<KnownTable>,
     next_table: usize,
     texts_to_skip: u8,
@@ -72,7 +75,7 @@ pub struct KnownThings {
 
 impl KnownThings {
     fn at(&self, hash: u64, text: &[u8], mode: SqlMode) -> Option<&Text> {
-        let known = self.texts[hash as usize % TEXTS].as_deref()?;
+        let known = self.texts[hash as usize % PLACES].as_deref()?;
         (known.hash == hash && known.mode == mode && *known.text == *text).then_some(known)
     }
 
@@ -121,8 +124,30 @@ impl KnownThings {
 
     fn keep(&mut self, hash: u64, text: &[u8], mode: SqlMode, found: Found) {
         if text.len() <= TEXT_BYTES_MAX {
-            let known = Text { hash, mode, text: text.into(), found, plan: None };
-            self.texts[hash as usize % TEXTS] = Some(Box::new(known));
+            let known = Text { hash, mode, text: text.into(), found, plan: None, stamp: 0 };
+            self.texts[hash as usize % PLACES] = Some(Box::new(known));
+        }
+    }
+
+    /// The place of what has this hash, and the stamp of the digest it is counted under; 0 if there is none.
+    #[inline]
+    pub fn stamp(&self, hash: u64) -> (usize, Stamp) {
+        let place = hash as usize % PLACES;
+        let known = self.texts[place].as_deref().filter(|known| known.hash == hash);
+        (place, known.map_or(0, |known| known.stamp))
+    }
+
+    /// Whether something with this hash is kept.
+    pub fn keeps(&self, hash: u64) -> bool {
+        self.texts[hash as usize % PLACES].as_deref().is_some_and(|known| known.hash == hash)
+    }
+
+    /// Keeps the stamp of the digest that it is counted under.
+    pub fn set_stamp(&mut self, hash: u64, stamp: Stamp) {
+        if let Some(known) = self.texts[hash as usize % PLACES].as_deref_mut()
+            && known.hash == hash
+        {
+            known.stamp = stamp;
         }
     }
 

@@ -20,7 +20,7 @@ use crate::registry::Command;
 use crate::registry::commands::Command as Com;
 use crate::row_plan::PlanKind;
 use crate::session::retry::Tries;
-use crate::session::{aside, log, read_only, rights, show, statement, text, transaction};
+use crate::session::{aside, log, measured, read_only, rights, show, statement, text, transaction};
 use crate::sink::{ColumnMeta, ResultSink};
 use crate::value::{Value, to_bytes};
 
@@ -57,6 +57,7 @@ impl Session {
             Some(statement) => {
                 self.entry.show(|shown| shown.text = statement.text.clone());
                 let text = statement.text.as_deref().unwrap_or_default();
+                measured::begin_prepared(self, id, &statement);
                 log::log_command(self, "Execute", text);
                 let told = if self.owes_bad_news() { Box::pin(self.tell(text)).await } else { Ok(()) };
                 match told {

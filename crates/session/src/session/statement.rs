@@ -490,7 +490,7 @@ async fn run_rows_waiting(
 }
 
 /// SHOW WARNINGS and the like look at what the statement before left.
-fn keeps_warnings(statement: &Statement) -> bool {
+pub(super) fn keeps_warnings(statement: &Statement) -> bool {
     let Statement::Show(show) = statement else { return false };
     use ast::ShowWhat as W;
     matches!(show.what, W::Warnings(_) | W::Errors(_) | W::WarningCount | W::ErrorCount)

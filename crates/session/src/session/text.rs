@@ -1,7 +1,7 @@
 //! A text that a client sent: through one of the caches if it is known, else through parser and planner.
 
 use crate::memory::Metered;
-use crate::session::{prepared, statement};
+use crate::session::{measured, prepared, statement};
 use turnstile_sys::relief;
 
 use crate::ast::Statement;
@@ -52,14 +52,16 @@ pub(super) async fn query_text(
     turnstile_sys::trail!();
     session.entry.counts.questions.add(1);
     let looks = session.known.looks_for_text();
-    if let Some((statement, text)) = known_text(session, text, looks) {
+    if let Some((hash, statement, text)) = known_text(session, text, looks) {
+        measured::begin_kept(session, hash, &text, &statement);
         session.entry.show(|shown| shown.text = Some(text));
         return prepared::run_kept(session, &statement, &[], out).await;
     }
     let mut scan = std::mem::take(&mut session.scan);
     let course = match find_template(session, text, &mut scan) {
-        Ok(template) => {
+        Ok((hash, template)) => {
             session.entry.show(|shown| shown.text = Some(text.into()));
+            measured::begin_kept(session, hash, text, &template.statement);
             template.signs.apply(scan.values_mut());
             if looks {
                 offer_served(session, text);
@@ -73,9 +75,10 @@ pub(super) async fn query_text(
         Err(course) => course,
     };
     // Nothing serves it but, perhaps, what nobody has looked for yet.
-    if !looks && let Some((statement, text)) = known_text(session, text, true) {
+    if !looks && let Some((hash, statement, text)) = known_text(session, text, true) {
         scan.clear();
         session.scan = scan;
+        measured::begin_kept(session, hash, &text, &statement);
         session.entry.show(|shown| shown.text = Some(text));
         return prepared::run_kept(session, &statement, &[], out).await;
     }
@@ -83,39 +86,41 @@ pub(super) async fn query_text(
     Box::pin(parse_and_run(session, text, &mut scan, course, out)).await
 }
 
-/// The statement of a text that is known to the session, or, if it `looks` there, to the shared cache.
+/// The statement of a text that is known to the session, or, if it `looks` there, to the shared cache; with
+/// the text's hash, and the text as it may be shown.
 fn known_text(
     session: &mut Session,
     text: &[u8],
     looks: bool,
-) -> Option<(Known<CachedStatement>, Arc<[u8]>)> {
+) -> Option<(u64, Known<CachedStatement>, Arc<[u8]>)> {
     let (hash, mode) = (hash(text), session.settings.reading_mode());
-    if let Some(known) = session.known.text(hash, text, mode) {
-        return Some(known);
+    if let Some((statement, shown)) = session.known.text(hash, text, mode) {
+        return Some((hash, statement, shown));
     }
     if !looks {
         return None;
     }
     let (statement, shown) = session.db.statements().find(hash, text, mode)?;
-    Some((session.known.keep_text(hash, text, mode, statement), shown))
+    Some((hash, session.known.keep_text(hash, text, mode, statement), shown))
 }
 
-/// The template that serves a text, whose literals are in `scan` then; else what is known of the text.
+/// The template that serves a text, with its key's hash; its literals are in `scan` then. Else what is known
+/// of the text.
 fn find_template(
     session: &mut Session,
     text: &[u8],
     scan: &mut Scan,
-) -> Result<Known<CachedTemplate>, Course> {
+) -> Result<(u64, Known<CachedTemplate>), Course> {
     if !reads_key(session, text, scan) {
         return Err(Course::Unknown);
     }
     let (key, mode) = (scan.key(), session.settings.reading_mode());
     let hash = hash(key);
     if let Some(known) = session.known.template(hash, key, mode) {
-        return Ok(known);
+        return Ok((hash, known));
     }
     match session.db.statements().find_template(hash, key, mode) {
-        Some(Some(template)) => Ok(session.known.keep_template(hash, key, mode, template)),
+        Some(Some(template)) => Ok((hash, session.known.keep_template(hash, key, mode, template))),
         Some(None) => Err(Course::Unknown),
         None => Err(Course::Keyed),
     }
@@ -159,6 +164,8 @@ async fn parse_and_run(
         if start == 0 && !more && cached && is_row_statement(&parsed.statement) {
             offer(session, text, (&parsed.statement, parsed.aside.as_deref()), scan, &course);
         }
+        let shows = statement::keeps_warnings(&parsed.statement);
+        measured::begin_parsed(session, &text[start..parsed.next], &parsed.statement, shows);
         let said = (&parsed.statement, parsed.aside.as_deref());
         let ran = statement::run_statement(session, said, &[], out, more).await;
         // Its tree is dropped next.
@@ -167,6 +174,7 @@ async fn parse_and_run(
         if !more {
             return Ok(());
         }
+        measured::goes_on(session);
         // The client has what it is told so far before more is made.
         crate::sink::flush(out).await?;
         slice.breathe().await;

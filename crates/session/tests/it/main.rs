@@ -25,6 +25,7 @@ mod constraints;
 mod deadlock_text;
 mod definitions_crash;
 mod depth;
+mod digests;
 mod dropped;
 mod explain;
 mod finishing;

@@ -6,7 +6,7 @@ use turnstile_session::virtual_table::VirtualTable;
 use super::*;
 
 /// What every look changes: counters, clocks, and the text of the statement that looks.
-const RESTLESS: [&str; 10] = [
+const RESTLESS: [&str; 11] = [
     "PROCESSLIST",
     "GLOBAL_STATUS",
     "SESSION_STATUS",
@@ -17,6 +17,14 @@ const RESTLESS: [&str; 10] = [
     "global_status",
     "session_status",
     "events_waits_summary_global_by_event_name",
+    "events_statements_histogram_global",
+];
+/// Those that have more rows with each statement that looks.
+const GROWING: [&str; 4] = [
+    "events_statements_summary_by_digest",
+    "events_statements_histogram_by_digest",
+    "statement_analysis",
+    "x$statement_analysis",
 ];
 
 /// A shop with a sale under way: locks are held, and a second session is connected.
@@ -47,6 +55,10 @@ fn the_short_way_shows_what_the_long_way_shows() {
     for table in VirtualTable::all() {
         let whole = format!("SELECT * FROM {}.{}", table.schema(), table.name());
         let (short, long) = (run(&mut looker, &whole), run(&mut looker, &format!("{whole} LIMIT 1000000")));
+        if GROWING.contains(&table.name()) {
+            assert!(!short.is_empty() && short.lines().count() < long.lines().count(), "{whole}");
+            continue;
+        }
         match RESTLESS.contains(&table.name()) {
             true => assert_eq!(first_column(&short), first_column(&long), "{whole}"),
             false => assert_eq!(short, long, "{whole}"),

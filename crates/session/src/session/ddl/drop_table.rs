@@ -13,6 +13,7 @@ use crate::dictionary::table::Definition;
 use crate::dictionary::{Dictionary, Table, TableName as FullName};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::WarningLevel;
+use crate::virtual_table::VirtualTable;
 
 /// How many trees wait for one sync: enough that it costs each little, few enough to give way between.
 const DROPPED_TOGETHER: usize = 32;
@@ -93,6 +94,9 @@ pub(super) async fn drop_tables(session: &mut Session, drop: &ast::DropTable) ->
 /// TRUNCATE: new, empty trees in place of the old ones.
 pub(super) async fn truncate(session: &mut Session, name: &TableName) -> SqlResult<()> {
     let schema = schema_of(session, name)?;
+    if begin_counting_anew(session, &schema, &name.table) {
+        return Ok(());
+    }
     let (table, hold) = take_alone(session, &schema, &name.table).await?;
     foreign_key::check_may_truncate(session, &schema, &name.table)?;
     let mut definition = Definition { auto_increment: 0, ..table.definition.clone() };
@@ -104,4 +108,16 @@ pub(super) async fn truncate(session: &mut Session, name: &TableName) -> SqlResu
     session.db.dictionary().put_table(Arc::new(empty));
     drop(hold);
     drop_trees(session, table.trees())
+}
+
+/// TRUNCATE of a table of performance_schema that counts: its numbers begin anew. False for any other table.
+fn begin_counting_anew(session: &Session, schema: &str, name: &str) -> bool {
+    let registry = session.db.registry();
+    match VirtualTable::find(schema, name) {
+        Ok(Some(VirtualTable::DigestSummary)) => registry.truncate_digests(),
+        Ok(Some(VirtualTable::DigestHistogram)) => registry.folded_digests().truncate_histograms(),
+        Ok(Some(VirtualTable::StatementHistogram)) => registry.folded_digests().truncate_all(),
+        _ => return false,
+    }
+    true
 }
