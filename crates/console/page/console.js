@@ -69,6 +69,7 @@ function perSync(now, before) {
 
 const TILES = [
   { title: "Statements a second", of: (now, before) => rate(now, before, status("Queries")), beside: (now, before) => `${short(rate(now, before, status("Slow_queries")))} slow a second` },
+  { title: "Time of a statement, p99", of: (now) => now.latency?.p99 ?? null, show: seconds, beside: (now) => `${seconds(now.latency?.p50 ?? null)} p50, ${seconds(now.latency?.p999 ?? null)} p99.9` },
   { title: "Commits a second", of: (now, before) => rate(now, before, (sample) => sample.commits), beside: (now) => `${short(now.active_transactions)} transactions write` },
   { title: "Commits for each sync", of: perSync, beside: (now, before) => `${short(rate(now, before, status("Innodb_os_log_fsyncs")))} syncs a second` },
   { title: "Sessions that run", of: status("Threads_running"), beside: (now) => `${short(now.status.Threads_connected)} connected, ${short(now.pool_queued)} ready` },
@@ -237,7 +238,7 @@ function drawDigests(digests) {
     make("th", { scope: "row" }, make("code", { textContent: one.DIGEST_TEXT ?? "(others)" }), make("span", { className: "quiet", textContent: ` ${one.SCHEMA_NAME ?? ""}` })),
     number(short(Number(one.COUNT_STAR))), number(time(one.SUM_TIMER_WAIT)), number(time(one.AVG_TIMER_WAIT)),
     number(time(one.QUANTILE_99)), number(time(one.QUANTILE_999)))));
-  $("digests-none").textContent = "This server has measured no statements: neither by digest nor their latencies.";
+  $("digests-none").textContent = "No statement has been counted: the server has just begun, or performance_schema_digests_size is 0.";
 }
 
 /** What turns a switch: words to choose from or a number, and a button. */

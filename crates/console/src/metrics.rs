@@ -8,7 +8,7 @@
 //! | every other status | unknown: it is a counter, and OpenMetrics wants counters to be called `_total`, which these never were |
 //!
 //! No label has more values than a server has statements, states or, of tables and indexes,
-//! [`HOT_INDEXES_MAX`].
+//! [`HOT_INDEXES_MAX`], of digests [`statements::DIGESTS_MAX`].
 //! Keys of rows are no labels: they may say whose row it is, and a time series keeps what it is told.
 
 use std::collections::BTreeMap;
@@ -23,6 +23,7 @@ use turnstile_values::value::Value;
 use open_metrics::{Exposition, Kind};
 
 mod open_metrics;
+mod statements;
 
 /// Tables' indexes that hot rows are told of.
 pub const HOT_INDEXES_MAX: usize = 10;
@@ -53,8 +54,17 @@ pub const VARIABLES_TOLD: &[&str] = &[
     "turnstile_statement_retries",
 ];
 
-/// The whole text; `(clients, watching)` of the console; with hot rows, if who asks may know of them.
-pub fn text(db: &Observed, (clients, watching): (usize, usize), with_hot_rows: bool) -> String {
+/// What who asks may know of besides the server's counters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// Rows that are fought for.
+    pub hot_rows: bool,
+    /// Statements by digest.
+    pub digests: bool,
+}
+
+/// The whole text; `(clients, watching)` of the console.
+pub fn text(db: &Observed, (clients, watching): (usize, usize), told: Told) -> String {
     let mut out = Exposition::default();
     out.family("mysql_up", Kind::Gauge, "The server answers.").sample(&[], 1);
     let version = [("version", VERSION), ("version_comment", "Turnstile")];
@@ -62,8 +72,12 @@ pub fn text(db: &Observed, (clients, watching): (usize, usize), with_hot_rows: b
     of_status(db, &mut out);
     of_variables(db, &mut out);
     of_engine(db, &mut out);
-    if with_hot_rows {
+    statements::latencies(db, &mut out);
+    if told.hot_rows {
         of_hot_rows(&hot_rows(db), &mut out);
+    }
+    if told.digests {
+        statements::digests(db, &mut out);
     }
     out.family("turnstile_console_clients", Kind::Gauge, "Clients of the console.").sample(&[], clients);
     out.family("turnstile_console_streams", Kind::Gauge, "Of these, clients that watch.")

@@ -13,6 +13,7 @@ use crate::account::Owner;
 use crate::guard;
 use crate::logins::{AGE_MAX, Login};
 use crate::metrics;
+use crate::metrics::Told;
 use crate::page;
 use crate::request::{Method, Request};
 use crate::response::{Response, kind, status};
@@ -59,8 +60,11 @@ fn plain(site: &Site, request: &Request, peer: IpAddr, is_local: bool) -> Result
         "/healthz" => Ok(Response::new(status::OK, kind::TEXT, "ok\n")),
         "/readyz" => Ok(readiness(site)),
         _ => {
-            let with_hot_rows = is_local || may_watch(site, &named(site, request, peer)?)?;
-            let text = metrics::text(&site.database, site.connections.counts(), with_hot_rows);
+            let told = match is_local {
+                true => Told { hot_rows: true, digests: true },
+                false => may_watch(site, &named(site, request, peer)?)?,
+            };
+            let text = metrics::text(&site.database, site.connections.counts(), told);
             Ok(Response::new(status::OK, kind::OPEN_METRICS, text))
         }
     }
@@ -193,9 +197,13 @@ fn named(site: &Site, request: &Request, peer: IpAddr) -> Result<Owner, Response
 }
 
 /// Whether an account may know of hot rows: the table of them says.
-fn may_watch(site: &Site, owner: &Owner) -> Result<bool, Response> {
+fn may_watch(site: &Site, owner: &Owner) -> Result<Told, Response> {
     let mut visitor = Visitor::enter(&*site.host, owner).map_err(|error| refused(&error))?;
-    Ok(visitor.rows("SELECT WAITING FROM information_schema.TURNSTILE_HOT_ROWS LIMIT 1").is_ok())
+    let mut may = |text| visitor.rows(text).is_ok();
+    Ok(Told {
+        hot_rows: may("SELECT WAITING FROM information_schema.TURNSTILE_HOT_ROWS LIMIT 1"),
+        digests: may("SELECT COUNT_STAR FROM performance_schema.events_statements_summary_by_digest LIMIT 1"),
+    })
 }
 
 /// That nothing is to be changed.

@@ -84,14 +84,16 @@ impl Sampler {
 
     fn live(&self, database: &Observed, host: &dyn Host) {
         let mut visitors: HashMap<Owner, Visitor> = HashMap::new();
+        let mut waits = None;
         while let Some(audiences) = self.audiences() {
             let next = Instant::now() + PERIOD;
             visitors.retain(|owner, _| audiences.iter().any(|audience| audience.as_ref() == Some(owner)));
             if audiences.is_empty() {
                 self.wait_for_somebody();
+                waits = None;
                 continue;
             }
-            let open = samples::open(database);
+            let open = samples::open(database, &mut waits);
             let told = |audience: Audience| {
                 let sample = match &audience {
                     Some(owner) => self.for_account(host, owner, &mut visitors, open.clone()),

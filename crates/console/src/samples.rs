@@ -2,6 +2,7 @@
 //! also rows, waits and statements, as far as the account's rights go.
 
 use serde_json::{Map, Value as Json, json};
+use turnstile_catalog::digests::Histogram;
 use turnstile_observe::picture::hot_rows::hot_rows;
 use turnstile_observe::status;
 use turnstile_observe::status::Observed;
@@ -65,8 +66,21 @@ const STATEMENTS: &[(&str, &str)] = &[
     ),
 ];
 
-/// What everybody sees who sees `/metrics`.
-pub fn open(db: &Observed) -> Map<String, Json> {
+/// How long the statements took that have ended since the sample before, in seconds: quantiles, and how many
+/// there were. Nothing without a sample before, or where none has ended.
+fn latency(db: &Observed, before: &mut Option<Histogram>) -> Json {
+    let (now, _) = db.registry().folded_digests().all();
+    let Some(before) = before.replace(now.clone()) else { return Json::Null };
+    let since = now.since(&before);
+    if since.total() == 0 {
+        return Json::Null;
+    }
+    let [p50, p99, p999] = [500, 990, 999].map(|thousandths| since.quantile_ps(thousandths) as f64 / 1e12);
+    json!({ "statements": since.total(), "p50": p50, "p99": p99, "p999": p999 })
+}
+
+/// What everybody sees who sees `/metrics`; `waits`: how long statements took until the sample before.
+pub fn open(db: &Observed, waits: &mut Option<Histogram>) -> Map<String, Json> {
     let told = status::list(db, None);
     let told = told.into_iter().filter(|(name, _)| STATUSES.contains(name));
     let statuses: Map<String, Json> = told.map(|(name, value)| (name.to_string(), value.into())).collect();
@@ -91,6 +105,7 @@ pub fn open(db: &Observed) -> Map<String, Json> {
         "admission": { "inside": gate.inside, "queued": gate.queued, "sleeping": gate.sleeping },
         "pool_queued": queued,
         "redo_capacity": number(&db.globals().named("innodb_redo_log_capacity")),
+        "latency": latency(db, waits),
         "running": engine.check_running().is_ok(),
         "switches": switches::told(db),
     });

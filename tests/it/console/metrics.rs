@@ -59,7 +59,7 @@ fn check(text: &str) -> BTreeMap<String, f64> {
         if let Some(rest) = line.strip_prefix("# TYPE ") {
             let (name, of) = rest.split_once(' ').unwrap();
             assert!(is_name(name) && families.insert(name.to_string()), "{line}");
-            assert!(["counter", "gauge", "unknown", "info", "stateset"].contains(&of), "{line}");
+            assert!(["counter", "gauge", "unknown", "info", "stateset", "histogram"].contains(&of), "{line}");
             assert!(of != "unknown" || !name.ends_with("_total"), "{line}");
             (family, kind) = (name.to_string(), of.to_string());
             continue;
@@ -73,6 +73,9 @@ fn check(text: &str) -> BTreeMap<String, f64> {
         let ending = match kind.as_str() {
             "counter" => "_total",
             "info" => "_info",
+            "histogram" => {
+                ["_bucket", "_count", "_sum"].into_iter().find(|part| line[..end].ends_with(part)).unwrap()
+            }
             _ => "",
         };
         assert_eq!(line[..end], format!("{family}{ending}"), "a sample of another family");
@@ -121,6 +124,50 @@ fn metrics_are_open_metrics_under_the_names_of_the_exporter() {
     let head = site.send("HEAD /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
     assert_eq!((head.status, head.body.as_str()), (200, ""));
     assert!(head.header("content-length").unwrap().parse::<usize>().unwrap() > 1000);
+    site.server.terminate().unwrap();
+}
+
+#[test]
+fn statements_are_told_by_digest_and_how_long_they_took() {
+    let site = Site::open("console-statements", &[]);
+    let mut root = site.root();
+    root.query("CREATE DATABASE d").unwrap();
+    root.query("CREATE TABLE d.t (id INT PRIMARY KEY, secret VARCHAR(20))").unwrap();
+    root.query("INSERT INTO d.t VALUES (1, 'whisper')").unwrap();
+    let before = check(&site.get("/metrics").body);
+    for _ in 0..7 {
+        root.query("SELECT * FROM d.t WHERE secret = 'whisper'").unwrap();
+    }
+    root.query("SELECT nothing FROM d.t").unwrap_err();
+    // More digests than are told of.
+    for nth in 0..70 {
+        root.query(&format!("SELECT 1 AS c{nth}")).unwrap();
+    }
+    root.query("SELECT SLEEP(0.3) FROM d.t WHERE id = 1").unwrap();
+    let text = site.get("/metrics").body;
+    assert!(!text.contains("whisper"), "{text}");
+    let after = check(&text);
+    let name = |family: &str, text: &str| {
+        let begin = format!("mysql_perf_schema_events_statements{family}_total{{schema=\"NONE\",");
+        let end = format!("digest_text=\"{text}\"}}");
+        after.keys().find(|name| name.starts_with(&begin) && name.ends_with(&end)).cloned()
+    };
+    let sleeps = "SELECT `SLEEP` (?) FROM `d` . `t` WHERE `id` = ?";
+    assert_eq!(after[&name("", sleeps).unwrap()], 1.0);
+    assert_eq!(after[&name("_rows_sent", sleeps).unwrap()], 1.0);
+    let took = after[&name("_seconds", sleeps).unwrap()];
+    assert!((0.3..10.0).contains(&took), "{took}");
+    let told = after.keys().filter(|name| name.starts_with("mysql_perf_schema_events_statements_total{"));
+    assert_eq!(told.count(), 50);
+    // The histogram: buckets that only grow, and as many in all as there are statements.
+    let count = |samples: &BTreeMap<String, f64>, le: &str| {
+        samples[&format!("turnstile_statement_seconds_bucket{{le=\"{le}\"}}")]
+    };
+    assert_eq!(count(&after, "+Inf"), after["turnstile_statement_seconds_count"]);
+    assert_eq!(count(&after, "+Inf") - count(&before, "+Inf"), 79.0);
+    let quick = count(&after, "0.1") - count(&before, "0.1");
+    assert!(quick <= 78.0, "{quick}");
+    assert!(after["turnstile_statement_seconds_sum"] >= took);
     site.server.terminate().unwrap();
 }
 

@@ -11,6 +11,8 @@ pub enum Kind {
     Gauge,
     /// Nobody says.
     Unknown,
+    /// How many up to which bound (`_bucket`), how many (`_count`) and their sum (`_sum`).
+    Histogram,
     /// Facts in labels; the samples' names end in `_info`.
     Info,
     /// One of several words.
@@ -23,6 +25,7 @@ impl Kind {
             Kind::Counter => "counter",
             Kind::Gauge => "gauge",
             Kind::Unknown => "unknown",
+            Kind::Histogram => "histogram",
             Kind::Info => "info",
             Kind::StateSet => "stateset",
         }
@@ -32,7 +35,7 @@ impl Kind {
         match self {
             Kind::Counter => "_total",
             Kind::Info => "_info",
-            Kind::Gauge | Kind::Unknown | Kind::StateSet => "",
+            Kind::Gauge | Kind::Unknown | Kind::StateSet | Kind::Histogram => "",
         }
     }
 }
@@ -61,7 +64,13 @@ impl Exposition {
 
     /// A sample of the open family.
     pub fn sample(&mut self, labels: &[(&str, &str)], value: impl Display) -> &mut Exposition {
+        self.part("", labels, value)
+    }
+
+    /// A sample of the open family whose name has a part of its own behind the family's.
+    pub fn part(&mut self, part: &str, labels: &[(&str, &str)], value: impl Display) -> &mut Exposition {
         self.text.push_str(&self.sample);
+        self.text.push_str(part);
         for (at, (name, text)) in labels.iter().enumerate() {
             let before = if at == 0 { '{' } else { ',' };
             let _ = write!(self.text, "{before}{name}=\"{}\"", escaped(text));

@@ -36,6 +36,6 @@ fn every_gauge_and_every_variable_that_is_told_is_there() {
     for name in VARIABLES_TOLD {
         assert!(find(name).is_some() && number(&db.globals().named(name)).is_some(), "{name}");
     }
-    let text = text(&db, (0, 0), true);
+    let text = text(&db, (0, 0), Told { hot_rows: true, digests: true });
     assert!(text.contains("\nturnstile_hot_row{turnstile_hot_row=\"OFF\"} 1\n"), "{text}");
 }

@@ -51,6 +51,7 @@ impl Session {
         let state = Arc::new(state);
         let mut session = Session {
             settings: state.settings(),
+            measured: Measured::new(db.registry().digests().is_on()),
             db,
             state,
             entry,
@@ -73,7 +74,6 @@ impl Session {
             scan: Scan::default(),
             rights: KnownRights::default(),
             known: KnownThings::default(),
-            measured: Measured::default(),
         };
         session.begin_as(&init)?;
         log::log_connect(&session);

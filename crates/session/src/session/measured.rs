@@ -45,6 +45,8 @@ struct Seen {
 /// See the module.
 #[derive(Default)]
 pub struct Measured {
+    /// Statements are counted at all.
+    on: bool,
     stamps: [Stamp; PLACES],
     last_stamp: Stamp,
     schema_changes: u64,
@@ -60,9 +62,19 @@ pub struct Measured {
     seen: Seen,
 }
 
+impl Measured {
+    /// Of a new session; `on`: statements are counted.
+    pub fn new(on: bool) -> Measured {
+        Measured { on, ..Measured::default() }
+    }
+}
+
 /// A statement that the session keeps begins.
 #[inline]
 pub(super) fn begin_kept(session: &mut Session, hash: u64, text: &[u8], kept: &CachedStatement) {
+    if !session.measured.on {
+        return;
+    }
     let selects = matches!(kept.statement, Statement::Select(_));
     let (place, stamp) = session.known.stamp(hash);
     if resume(session, place, stamp) {
@@ -77,6 +89,9 @@ pub(super) fn begin_kept(session: &mut Session, hash: u64, text: &[u8], kept: &C
 #[inline]
 pub(super) fn begin_prepared(session: &mut Session, id: u32, prepared: &CachedStatement) {
     use std::sync::atomic::Ordering;
+    if !session.measured.on {
+        return;
+    }
     let place = KEPT + id as usize % (PLACES - KEPT);
     let stamp = prepared.stamp.load(Ordering::Relaxed);
     if !resume(session, place, stamp) {
@@ -89,6 +104,9 @@ pub(super) fn begin_prepared(session: &mut Session, id: u32, prepared: &CachedSt
 
 /// A statement that has been parsed begins.
 pub(super) fn begin_parsed(session: &mut Session, text: &[u8], statement: &Statement, shows_warnings: bool) {
+    if !session.measured.on {
+        return;
+    }
     let at = (hash(text) % (PLACES - KEPT) as u64) as usize;
     let mode = session.settings.reading_mode();
     let remembered = session.measured.remembered[at].as_deref();
@@ -137,9 +155,6 @@ enum Keeper {
 #[cold]
 fn begin_anew(session: &mut Session, keeper: Keeper, text: &[u8], parameters: bool) -> Stamp {
     let digests = session.db.registry().digests();
-    if !digests.is_on() {
-        return 0;
-    }
     let changes = session.state.schema_changes();
     if session.measured.schema_changes != changes {
         session.measured.schema_changes = changes;
@@ -171,6 +186,9 @@ fn begin_anew(session: &mut Session, keeper: Keeper, text: &[u8], parameters: bo
 #[inline]
 pub(super) fn end(session: &mut Session, at_us: u64, failed: bool) {
     let Session { measured, entry, state, db, .. } = session;
+    if !measured.on {
+        return;
+    }
     let rows_read = entry.status.rows().read.get();
     let examined = rows_read.wrapping_sub(std::mem::replace(&mut measured.seen.rows_read, rows_read));
     let sum = sum_of(&entry.counts);
