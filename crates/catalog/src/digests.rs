@@ -2,7 +2,7 @@
 //! `performance_schema.events_statements_summary_by_digest`, its histograms and the console.
 //!
 //! ```text
-//!   a session    16 cells ([`Pending`]), each for one digest: numbers and up to [`WAITS_MAX`] waits
+//!   a session    [`PLACES`] cells ([`Pending`]), each for one digest: numbers and up to [`WAITS_MAX`] waits
 //!                since they were folded. Only its own statements write there, behind a mutex that is theirs
 //!                unless somebody looks.
 //!   fold         after WAITS_MAX statements, when the cell gets another digest, when the session ends, and
@@ -21,10 +21,10 @@
 mod histogram;
 mod pending;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rustc_hash::FxHashMap;
 use turnstile_sys::ranked::RankedMutex;
 
 use crate::accounts::hash::sha256;
@@ -165,13 +165,13 @@ impl Row {
     }
 }
 
-/// Rows by their normalised texts.
-type ByText = FxHashMap<Box<str>, Arc<Row>>;
+/// Rows by their normalised texts. Clients choose these, so the hash is a keyed one.
+type ByText = HashMap<Box<str>, Arc<Row>>;
 
 #[derive(Debug)]
 struct Table {
     /// By database.
-    rows: FxHashMap<Option<Arc<str>>, ByText>,
+    rows: HashMap<Option<Arc<str>>, ByText>,
     count: usize,
     lost: Arc<Row>,
 }
@@ -188,7 +188,7 @@ pub struct Digests {
 impl Digests {
     /// A table of at most so many rows; with none nothing is counted.
     pub fn new(rows_max: usize) -> Digests {
-        let table = Table { rows: FxHashMap::default(), count: 0, lost: Row::new(None) };
+        let table = Table { rows: HashMap::new(), count: 0, lost: Row::new(None) };
         Digests {
             table: RankedMutex::new(rank::SHORT, &rank::DIGESTS, table),
             all: RankedMutex::new(rank::SHORT, &rank::DIGEST, Default::default()),
@@ -253,10 +253,7 @@ impl Digests {
     pub fn truncate(&self) {
         let old = {
             let mut table = self.table.lock();
-            std::mem::replace(
-                &mut *table,
-                Table { rows: FxHashMap::default(), count: 0, lost: Row::new(None) },
-            )
+            std::mem::replace(&mut *table, Table { rows: HashMap::new(), count: 0, lost: Row::new(None) })
         };
         let lost = std::iter::once(&old.lost);
         for row in old.rows.values().flat_map(|rows| rows.values()).chain(lost) {

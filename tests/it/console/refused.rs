@@ -75,6 +75,10 @@ fn metrics_for_others_take_an_account_and_hot_rows_a_right() {
     assert_eq!((plain.status, watcher.status), (200, 200));
     let tells = |answer: &Answer| answer.body.contains("turnstile_hot_index_rows");
     assert!(!tells(&plain) && tells(&watcher));
+    let tells = |answer: &Answer| answer.body.contains("mysql_perf_schema_events_statements_total{");
+    assert!(!tells(&plain) && !tells(&watcher));
+    root.query("GRANT SELECT ON performance_schema.* TO watcher").unwrap();
+    assert!(!tells(&get("plain", "one")) && tells(&get("watcher", "two")));
     assert_eq!(
         get("closed", "three").body.trim(),
         "ERROR 3118 (HY000): Access denied for user 'closed'@'127.0.0.1'. Account is locked."

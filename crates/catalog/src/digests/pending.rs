@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 
 use super::{Counts, Digests, Identity, Row, SAMPLE_AGE_US, SAMPLE_BYTES_MAX, Sample};
 
-/// Cells of a session.
-pub const PLACES: usize = 16;
+/// Cells of a session: more than most applications have statements prepared on one connection.
+pub const PLACES: usize = 64;
 /// Statements after which a cell is folded.
 pub const WAITS_MAX: usize = 32;
 
@@ -140,9 +140,15 @@ impl Cell {
 }
 
 /// The cells of a session.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Pending {
     cells: [Option<Box<Cell>>; PLACES],
+}
+
+impl Default for Pending {
+    fn default() -> Self {
+        Pending { cells: [const { None }; PLACES] }
+    }
 }
 
 impl Pending {

@@ -43,7 +43,6 @@ struct Seen {
 }
 
 /// See the module.
-#[derive(Default)]
 pub struct Measured {
     /// Statements are counted at all.
     on: bool,
@@ -65,7 +64,18 @@ pub struct Measured {
 impl Measured {
     /// Of a new session; `on`: statements are counted.
     pub fn new(on: bool) -> Measured {
-        Measured { on, ..Measured::default() }
+        Measured {
+            on,
+            stamps: [0; PLACES],
+            last_stamp: 0,
+            schema_changes: 0,
+            remembered: [const { None }; PLACES - KEPT],
+            running: None,
+            selects: false,
+            shows_warnings: false,
+            began_us: None,
+            seen: Seen::default(),
+        }
     }
 }
 
