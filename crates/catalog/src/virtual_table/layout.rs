@@ -3,8 +3,8 @@
 use super::{VirtualTable, accounts, extensions, hot_rows, thread_pool};
 
 /// Name and columns: `s` short text, `t` long text, `n` BIGINT UNSIGNED, `i` BIGINT, `k` INT UNSIGNED,
-/// `m` INT, `y` TINYINT, `f` DOUBLE, `q` DOUBLE(7,6), `d` DATETIME, `u` TIMESTAMP(6), `h` TIME, `j` JSON; upper
-/// case may be NULL.
+/// `m` INT, `y` TINYINT, `f` DOUBLE, `q` DOUBLE(7,6), `d` DATETIME, `u` TIMESTAMP(6), `h` TIME, `j` JSON;
+/// upper case may be NULL.
 pub(super) type Shape = (&'static str, &'static [(&'static str, char)]);
 
 pub(super) const SHAPES: &[(VirtualTable, Shape)] = &[
