@@ -46,7 +46,8 @@ pub fn bounds_ps(bucket: usize) -> (u64, u64) {
     (low(bucket).unwrap_or(u64::MAX), low(bucket + 1).unwrap_or(u64::MAX))
 }
 
-fn bucket_of(us: u64) -> usize {
+/// The bucket of a wait of so many microseconds.
+pub fn bucket_of(us: u64) -> usize {
     let bounds = &*BOUNDS;
     let us = us.max(1);
     let power = us.ilog2() as usize;
@@ -67,9 +68,21 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// One more wait of so many microseconds.
-    pub fn add(&mut self, us: u64) {
-        let bucket = bucket_of(us);
+    /// One more wait in a bucket.
+    #[inline]
+    pub fn add(&mut self, bucket: usize) {
+        if let Some(count) = self.counts.get_mut(bucket.wrapping_sub(self.first)) {
+            *count += 1;
+            self.total += 1;
+        } else {
+            self.widen(bucket);
+            self.add(bucket);
+        }
+    }
+
+    /// Takes memory up to a bucket.
+    #[cold]
+    fn widen(&mut self, bucket: usize) {
         if self.counts.is_empty() {
             self.first = bucket;
         } else if bucket < self.first {
@@ -81,8 +94,6 @@ impl Histogram {
         if at >= self.counts.len() {
             self.counts.resize(at + 1, 0);
         }
-        self.counts[at] += 1;
-        self.total += 1;
     }
 
     /// How many waits there were.
@@ -164,10 +175,10 @@ mod tests {
     fn a_quantile_is_the_end_of_its_bucket() {
         let mut waits = Histogram::default();
         assert_eq!(waits.quantile_ps(500), 0);
-        (0..99).for_each(|_| waits.add(100));
-        waits.add(5);
+        (0..99).for_each(|_| waits.add(bucket_of(100)));
+        waits.add(bucket_of(5));
         let before = waits.clone();
-        waits.add(1_000_000);
+        waits.add(bucket_of(1_000_000));
         let end = |us| bounds_ps(bucket_of(us)).1;
         assert_eq!((waits.total(), waits.count(0), waits.quantile_ps(5)), (101, 1, end(5)));
         assert_eq!((waits.quantile_ps(500), waits.quantile_ps(990)), (end(100), end(100)));

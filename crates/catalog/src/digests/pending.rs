@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use super::histogram::bucket_of;
 use super::{Counts, Digests, Identity, Row, SAMPLE_AGE_US, SAMPLE_BYTES_MAX, Sample};
 
 /// Cells of a session: more than most applications have statements prepared on one connection.
@@ -117,6 +118,13 @@ impl Cell {
         }
         self.settle(digests);
         let waits = &self.waits_us[..(self.counts.statements as usize).min(WAITS_MAX)];
+        let mut buckets = [0_u16; WAITS_MAX];
+        let (mut min, mut max) = (u32::MAX, 0);
+        for (bucket, &wait) in buckets.iter_mut().zip(waits) {
+            *bucket = bucket_of(wait.into()) as u16;
+            (min, max) = (min.min(wait), max.max(wait));
+        }
+        let buckets = &buckets[..waits.len()];
         let mut numbers = self.row.numbers.lock();
         if numbers.counts.statements == 0 {
             (numbers.min_us, numbers.first_us) = (u64::MAX, self.first_us);
@@ -124,15 +132,12 @@ impl Cell {
         numbers.counts.add(&self.counts);
         numbers.first_us = numbers.first_us.min(self.first_us);
         numbers.last_us = numbers.last_us.max(self.last_us);
-        for &wait in waits {
-            let wait = u64::from(wait);
-            numbers.waits.add(wait);
-            numbers.min_us = numbers.min_us.min(wait);
-            numbers.max_us = numbers.max_us.max(wait);
-        }
+        numbers.min_us = numbers.min_us.min(min.into());
+        numbers.max_us = numbers.max_us.max(max.into());
+        buckets.iter().for_each(|&bucket| numbers.waits.add(bucket.into()));
         drop(numbers);
         let mut all = digests.all.lock();
-        waits.iter().for_each(|&wait| all.0.add(wait.into()));
+        buckets.iter().for_each(|&bucket| all.0.add(bucket.into()));
         all.1 += self.counts.sum_us;
         drop(all);
         self.counts = Counts::default();
