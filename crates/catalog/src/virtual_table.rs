@@ -128,6 +128,13 @@ impl VirtualTable {
         VirtualTable::is_schema(schema) || schema == "mysql" && VirtualTable::of_mysql(name).is_some()
     }
 
+    /// Whether TRUNCATE lets it begin anew.
+    pub fn can_begin_anew(schema: &str, name: &str) -> bool {
+        use VirtualTable as V;
+        let found = VirtualTable::find(schema, name);
+        matches!(found, Ok(Some(V::DigestSummary | V::DigestHistogram | V::StatementHistogram)))
+    }
+
     /// The table of a name; None if it is a stored one, an error if its database is computed and has no such
     /// table.
     pub fn find(schema: &str, name: &str) -> SqlResult<Option<VirtualTable>> {
