@@ -175,8 +175,8 @@ fn ask_table(session: &mut Session, wanted: P, schema: &str, table: &str) -> Sql
     if schema.eq_ignore_ascii_case("information_schema") {
         return if wanted == P::SELECT { Ok(()) } else { Err(denied_database(session, schema)) };
     }
-    // Nobody changes what is computed, whatever the account holds, but for numbers that begin anew; ANALYZE and
-    // CREATE say so themselves.
+    // Nobody changes what is computed, whatever the account holds, but for numbers that begin anew; ANALYZE
+    // and CREATE say so themselves.
     let looks = wanted.has(P::SELECT) || wanted.has(P::CREATE);
     let computed = VirtualTable::is_schema(schema) || !looks && VirtualTable::is_computed(schema, table);
     let begins_anew = wanted == P::DROP && VirtualTable::can_begin_anew(schema, table);
