@@ -190,7 +190,7 @@ fn moment(us: u64) -> String {
 }
 
 /// A statement with its passwords left out: the strings of one that speaks of accounts and passwords.
-fn without_secrets(text: &[u8]) -> Vec<u8> {
+pub fn without_secrets(text: &[u8]) -> Vec<u8> {
     let text = text.trim_ascii_end();
     if !speaks_of_passwords(text) {
         return text.to_vec();

@@ -17,6 +17,7 @@ use crate::ast::Statement;
 use crate::digest::digest;
 use crate::digests::{Counts, Ended, PLACES};
 use crate::expr::{SessionView, SqlMode};
+use crate::query_log::without_secrets;
 use crate::registry::counts::SessionCounts;
 use crate::statement_cache::hash;
 
@@ -223,7 +224,7 @@ pub(super) fn end(session: &mut Session, at_us: u64, failed: bool) {
         cell.add(&rare);
     }
     if sample && let Some(text) = entry.look(|shown| shown.text.clone()) {
-        cell.offer_sample(db.registry().digests(), &text, &ended);
+        cell.offer_sample(db.registry().digests(), &without_secrets(&text), &ended);
     }
     if full {
         cell.fold(db.registry().digests());
