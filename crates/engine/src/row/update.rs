@@ -7,7 +7,8 @@
 //!    keeps the row)
 //! 5. latch the lane's last page, open the mini-transaction, append undo
 //! 6. write the new version in place: transaction id, roll pointer, payload
-//! 7. commit the mini-transaction
+//! 7. commit the mini-transaction, and the transaction with it if this is all it does and step 8 has nothing
+//!    to do
 //! 8. secondary entries, if any changed
 
 use std::sync::Arc;

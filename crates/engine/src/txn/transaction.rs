@@ -5,6 +5,8 @@
 //!     |                                      |                  release locks; the caller waits for the log
 //!     +---- reads: view, locks               +--------> rollback: undo newest first, mark, leave, release
 //! ```
+//! A change that is all its transaction does has reserved and marked already ([`Txn::has_ended`]): of the
+//! commit the rest is left, and nothing takes it back.
 //!
 //! The order at commit is what makes early release safe: whoever sees this transaction's rows, or gets its
 //! locks, commits at a later LSN, so it is never acknowledged before this one is durable.
