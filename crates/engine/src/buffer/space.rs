@@ -21,7 +21,7 @@ use crate::ids::PageNo;
 use crate::page::{HEADER_SIZE, PAGE_SIZE, PageKind, PageView};
 use crate::rank;
 use parking_lot::{Condvar, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use turnstile_sys::disk::{AllocateError, DiskFile};
 use turnstile_sys::ranked::{RankedGuard, RankedMutex};
 
@@ -128,12 +128,11 @@ impl Grower {
         !request.closing
     }
 
-    /// Waits a while, but not longer than until it is to end.
+    /// Waits a while, whoever asks meanwhile, but not longer than until it is to end.
     fn pause(&self) {
+        let until = Instant::now() + FULL_PAUSE;
         let mut request = self.request.lock();
-        if !request.closing {
-            self.asked.wait_for(&mut request, FULL_PAUSE);
-        }
+        while !request.closing && !self.asked.wait_until(&mut request, until).timed_out() {}
     }
 }
 
@@ -451,4 +450,30 @@ fn stop_growing(pool: &Pool, error: &std::io::Error) -> Error {
     let why = format!("growing the data file: {error}");
     pool.stop(why.clone());
     Error::Stopped(why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_asks_ends_no_pause_and_who_closes_does() {
+        let grower = Grower::default();
+        std::thread::scope(|scope| {
+            let pause = scope.spawn(|| {
+                let begun = Instant::now();
+                grower.pause();
+                begun.elapsed()
+            });
+            while !pause.is_finished() {
+                grower.request.lock().wanted = false;
+                grower.ask();
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            assert!(pause.join().is_ok_and(|took| took >= FULL_PAUSE));
+        });
+        grower.request.lock().closing = true;
+        grower.pause();
+        assert!(!grower.next());
+    }
 }

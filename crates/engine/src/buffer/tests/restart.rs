@@ -85,6 +85,22 @@ fn a_sync_that_lacks_space_stops_everything() {
     assert!(matches!(add_one_durably(&storage, pages[0]), Err(Error::Stopped(_))));
 }
 
+/// The same of the thread that grows the file ahead of need, by a handle of its own.
+#[test]
+fn growing_ahead_that_fails_stops_everything() {
+    for kind in [FaultKind::InputOutput, FaultKind::NoSpaceAtSync] {
+        let disk = FaultDisk::new(1);
+        let storage = Storage::create(Arc::new(disk.clone()), &small(0)).unwrap();
+        // Behind half of them the thread is asked.
+        let pages = counter_pages(&storage, storage.space.sizes().1 as usize - 10);
+        storage.wal.flush_to(storage.wal.current_lsn()).unwrap();
+        let own = disk.open(DATA_FILE, false).unwrap();
+        disk.fail_at(2, kind);
+        storage.space.run_grower(&storage.pool, &*own);
+        assert!(matches!(add_one_durably(&storage, pages[0]), Err(Error::Stopped(_))), "{kind:?}");
+    }
+}
+
 /// Every sync of a batch, and the log's: the first failure is the last sync there is.
 #[test]
 fn no_failed_sync_is_repeated() {
